@@ -12,6 +12,8 @@ class CellKind(StrEnum):
     CODE = "code"
     MARKDOWN = "markdown"
     RAW = "raw"
+    UNKNOWN = "unknown"
+    """A type that nbformat does not know, or none: JupyterLab shows it as raw; nobody can check it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,8 @@ class Cell:
         language: what `metadata.vscode.languageId` says, `None` where it says nothing.
         tags: `metadata.tags`, those that are strings.
         execution_count: as stored, `None` where absent or no integer.
+        cell_type: the stored word, which `kind` loses for types unknown to nbformat.
+        defect: why the cell cannot be looked at although the notebook opens, `None` for a sound cell.
     """
 
     index: int
@@ -35,6 +39,8 @@ class Cell:
     language: LanguageId | None = None
     tags: tuple[str, ...] = ()
     execution_count: int | None = None
+    cell_type: str = "code"
+    defect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
