@@ -70,6 +70,7 @@ class ResponseError(RequestError):
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(f"the server answered with error {code}: {message}")
         self.code = code
+        self.message = message
         self.data = data
 
 
