@@ -1,0 +1,259 @@
+"""From the facts of a check to its report: what counts, what is shown, in which order.
+
+Three circles, each within the one before: all findings (the fingerprints are made of these, so that no choice of view
+changes them); the counted ones, at or above the severity and not ignored (the verdict, the counts and the hint are
+made of these); the shown ones, by status, by cell and within the caps.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic, RelatedInformation
+from jupyter_lsp_agent.core.positions import (
+    PositionEncoding,
+    TextPosition,
+    TextRange,
+    WirePosition,
+    WireRange,
+    character_from_column,
+    split_lines,
+)
+from jupyter_lsp_agent.core.uris import path_from_uri
+from jupyter_lsp_agent.diagnostics.cleaning import clean_message, clean_path, clean_source_line
+from jupyter_lsp_agent.diagnostics.facts import Finding, ReportFacts, ViewOptions
+from jupyter_lsp_agent.diagnostics.fingerprint import Located, fingerprints
+from jupyter_lsp_agent.diagnostics.hashes import notebook_hash, text_hash
+from jupyter_lsp_agent.diagnostics.hints import CountedFinding, build_hint
+from jupyter_lsp_agent.diagnostics.report import (
+    CellReference,
+    CellReport,
+    Counts,
+    DocumentKind,
+    NoVerdictReason,
+    Report,
+    ReportedDiagnostic,
+    ReportedRelation,
+    Status,
+    UnmappedDiagnostic,
+    Verdict,
+)
+from jupyter_lsp_agent.diagnostics.verdict import Judgement, judge
+from jupyter_lsp_agent.notebook.model import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The findings that fit the caps, and how many of each cell did not; a text file's are filed under `None`."""
+
+    diagnostics: tuple[ReportedDiagnostic, ...]
+    omitted: Counter[int | None]
+
+
+def build_report(facts: ReportFacts, view: ViewOptions) -> Report:
+    """The report on one check."""
+    counted = _counted(facts, view)
+    judgement = judge(facts, (diagnostic.status for diagnostic in counted))
+    if judgement.verdict is Verdict.NO_VERDICT:
+        return _report(facts, view, judgement, hint=judgement.detail or "")
+    shown = _choose(counted, view)
+    counts = _counts(facts, view, counted, shown)
+    hint = build_hint(
+        [CountedFinding(item.status, item.severity, _index(item)) for item in counted],
+        counts,
+        errors_elsewhere=sum(1 for other in facts.other_files.values() for _ in other),
+        severity=view.severity,
+    )
+    report = replace(_report(facts, view, judgement, hint=hint), counts=counts, fixed=facts.fixed)
+    if facts.kind is DocumentKind.TEXT:
+        return replace(report, diagnostics=shown.diagnostics)
+    return replace(report, cells=_cell_reports(facts.cells, view, shown))
+
+
+def no_verdict_report(facts: ReportFacts, reason: NoVerdictReason, detail: str) -> Report:
+    """The report on a check that came to no verdict, whatever it found on the way.
+
+    Args:
+        facts: what is known nevertheless; only the path and the time are needed.
+        reason: the contract's word.
+        detail: one sentence: what happened, and what to do about it.
+    """
+    return _report(facts, ViewOptions(), Judgement(Verdict.NO_VERDICT, reason, detail), hint=detail)
+
+
+def _report(facts: ReportFacts, view: ViewOptions, judgement: Judgement, *, hint: str) -> Report:
+    return Report(
+        path=None if facts.path is None else clean_path(facts.path),
+        kind=facts.kind,
+        language=facts.language,
+        verdict=judgement.verdict,
+        reason=judgement.reason,
+        detail=None if judgement.detail is None else clean_message(judgement.detail),
+        content_hash=_content_hash(facts),
+        content_source=facts.content_source,
+        baseline=facts.baseline,
+        servers=facts.servers,
+        environment=facts.environment,
+        severity=view.severity,
+        other_files=facts.other_files,
+        unchecked=facts.unchecked,
+        unmapped=tuple(_unmapped(diagnostic) for diagnostic in facts.unmapped),
+        hint=clean_message(hint),
+        checked_at=facts.checked_at,
+        elapsed_seconds=facts.elapsed_seconds,
+    )
+
+
+def _counted(facts: ReportFacts, view: ViewOptions) -> list[ReportedDiagnostic]:
+    """What counts, in the order of its places."""
+    reported = zip(facts.findings, _reported(facts), strict=True)
+    skipped = {cell.index for cell in facts.cells if view.ignore_cell_tags.intersection(cell.tags)}
+    counted = [
+        item
+        for finding, item in reported
+        if item.severity <= view.severity
+        and _diagnostic(finding).code not in view.ignore
+        and _index(item) not in skipped
+    ]
+    return sorted(counted, key=lambda item: (_index(item) or 0, item.range, item.severity, item.source, item.message))
+
+
+def _reported(facts: ReportFacts) -> list[ReportedDiagnostic]:
+    cells = {cell.index: cell for cell in facts.cells}
+    cell_lines = {index: split_lines(cell.source) for index, cell in cells.items()}
+    text_lines = split_lines(facts.text or "")
+    located, lines_of = [], []
+    for finding in facts.findings:
+        cell = cells[finding.diagnostic.cell_index] if isinstance(finding.diagnostic, CellDiagnostic) else None
+        lines = text_lines if cell is None else cell_lines[cell.index]
+        diagnostic = _diagnostic(finding)
+        located.append(Located(diagnostic, _line(lines, diagnostic.range.start), cell))
+        lines_of.append(lines)
+    names = fingerprints(located)
+    return [
+        _as_shown(finding, place, lines, name)
+        for finding, place, lines, name in zip(facts.findings, located, lines_of, names, strict=True)
+    ]
+
+
+def _as_shown(finding: Finding, place: Located, lines: list[str], fingerprint: str) -> ReportedDiagnostic:
+    diagnostic = place.diagnostic
+    return ReportedDiagnostic(
+        status=finding.status,
+        severity=diagnostic.severity,
+        range=diagnostic.range,
+        wire_range=_utf16_range(lines, diagnostic.range),
+        message=clean_message(diagnostic.message),
+        source=clean_message(diagnostic.source),
+        code=None if diagnostic.code is None else clean_message(diagnostic.code),
+        code_description=None if diagnostic.code_description is None else clean_message(diagnostic.code_description),
+        source_line=clean_source_line(place.source_line),
+        tags=diagnostic.tags,
+        related_information=tuple(_relation(item) for item in diagnostic.related_information),
+        caused_by=finding.caused_by,
+        fingerprint=fingerprint,
+        cell=None if place.cell is None else CellReference(place.cell.index, place.cell.cell_id),
+    )
+
+
+def _relation(information: RelatedInformation) -> ReportedRelation:
+    path = None if information.range else path_from_uri(information.uri)
+    return ReportedRelation(
+        path=None if path is None else clean_path(str(path)),
+        cell=None,
+        range=information.range,
+        wire_range=information.wire_range,
+        message=clean_message(information.message),
+    )
+
+
+def _choose(counted: Sequence[ReportedDiagnostic], view: ViewOptions) -> _Shown:
+    """What is shown: the edited cells first, then what is new, then by place, until the caps are reached."""
+    wanted = [item for item in counted if item.status in view.statuses and _in_cells(item, view.cells)]
+    ranked = sorted(
+        wanted, key=lambda item: (_index(item) not in view.edited_cells, item.status is not Status.INTRODUCED)
+    )
+    taken: Counter[int | None] = Counter()
+    omitted: Counter[int | None] = Counter()
+    kept: set[int] = set()
+    for item in ranked:
+        index = _index(item)
+        full = view.max_total and len(kept) >= view.max_total
+        # A text file has no cells: only the whole bounds it.
+        crowded = index is not None and view.max_per_cell and taken[index] >= view.max_per_cell
+        if full or crowded:
+            omitted[index] += 1
+        else:
+            taken[index] += 1
+            kept.add(id(item))
+    return _Shown(tuple(item for item in wanted if id(item) in kept), omitted)
+
+
+def _counts(facts: ReportFacts, view: ViewOptions, counted: Iterable[ReportedDiagnostic], shown: _Shown) -> Counts:
+    number = Counter(item.status for item in counted)
+    return Counts(
+        introduced=number[Status.INTRODUCED],
+        outstanding=number[Status.OUTSTANDING],
+        preexisting=number[Status.PREEXISTING],
+        present=number[Status.PRESENT],
+        fixed=sum(item.severity <= view.severity for item in facts.fixed),
+        carried=facts.carried,
+        omitted=shown.omitted.total(),
+    )
+
+
+def _cell_reports(cells: Iterable[Cell], view: ViewOptions, shown: _Shown) -> tuple[CellReport, ...]:
+    by_cell: defaultdict[int | None, list[ReportedDiagnostic]] = defaultdict(list)
+    for item in shown.diagnostics:
+        by_cell[_index(item)].append(item)
+    return tuple(
+        CellReport(
+            cell_id=cell.cell_id,
+            cell_index=cell.index,
+            execution_count=cell.execution_count,
+            source_hash=text_hash(cell.source),
+            diagnostics=tuple(by_cell[cell.index]),
+            omitted=shown.omitted[cell.index],
+        )
+        for cell in cells
+        if cell.index in by_cell or cell.index in shown.omitted or cell.index in view.edited_cells
+    )
+
+
+def _diagnostic(finding: Finding) -> Diagnostic:
+    found = finding.diagnostic
+    return found.diagnostic if isinstance(found, CellDiagnostic) else found
+
+
+def _index(item: ReportedDiagnostic) -> int | None:
+    return item.cell.cell_index if item.cell else None
+
+
+def _in_cells(item: ReportedDiagnostic, cells: frozenset[int] | None) -> bool:
+    return cells is None or _index(item) in cells
+
+
+def _line(lines: list[str], position: TextPosition) -> str:
+    return lines[position.line] if position.line < len(lines) else ""
+
+
+def _utf16_range(lines: list[str], text_range: TextRange) -> WireRange:
+    def position(at: TextPosition) -> WirePosition:
+        return WirePosition(at.line, character_from_column(_line(lines, at), at.column, PositionEncoding.UTF_16))
+
+    return WireRange(position(text_range.start), position(text_range.end))
+
+
+def _content_hash(facts: ReportFacts) -> str | None:
+    if facts.text is None:
+        return None
+    return text_hash(facts.text) if facts.kind is DocumentKind.TEXT else notebook_hash(facts.cells)
+
+
+def _unmapped(diagnostic: Diagnostic) -> UnmappedDiagnostic:
+    return UnmappedDiagnostic(
+        severity=diagnostic.severity,
+        source=clean_message(diagnostic.source),
+        code=None if diagnostic.code is None else clean_message(diagnostic.code),
+        message=clean_message(diagnostic.message),
+    )
