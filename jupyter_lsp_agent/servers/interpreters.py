@@ -1,0 +1,183 @@
+"""Which Python a document means, and why.
+
+The order: the one that was named; the notebook's kernel; the project's own environment; the activated one; ours. It is
+found by reading files alone, since a project's environment may hold anything (`environments`, `kernelspecs`).
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from jupyter_lsp_agent.core.errors import SettingsError
+from jupyter_lsp_agent.servers.environments import (
+    PythonEnvironment,
+    is_environment,
+    prefix_of,
+    read_environment,
+    read_own_environment,
+    search_paths,
+)
+from jupyter_lsp_agent.servers.kernelspecs import find_kernelspec, kernel_folders
+from jupyter_lsp_agent.servers.roots import folders_between, is_inside
+
+_PROJECT_ENVIRONMENTS = (".venv", "venv")
+_COMMON_KERNEL_NAMES = frozenset({"", "python", "python3"})
+"""Names that say no more than "some Python": without a kernelspec of that name, the list goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A Python environment, and how it was chosen.
+
+    Attributes:
+        python: its program; `None` where it has none on this machine.
+        prefix: the environment's folder.
+        site_packages: its package folders, existing ones only.
+        version: major and minor, `None` where its files do not say.
+        origin: for people: `--python`, `kernelspec python3`, `.venv`, `VIRTUAL_ENV`, `CONDA_PREFIX`, `own`.
+        may_run: whether servers may run it; else it is only read, because it lies in a folder that is not trusted.
+        elsewhere: why the kernel's packages cannot be seen here, as a sentence's end; `None` where they can.
+    """
+
+    python: Path | None
+    prefix: Path
+    site_packages: tuple[Path, ...]
+    version: tuple[int, int] | None
+    origin: str
+    may_run: bool = True
+    elsewhere: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What tells one environment from another in a pool's key."""
+        return f"{self.python or self.prefix}{'' if self.may_run else ' (read only)'}"
+
+    @property
+    def search_paths(self) -> tuple[Path, ...]:
+        """Its package folders and those that their `.pth` files add."""
+        return search_paths(self.site_packages)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an interpreter is looked for in; made once, so that the look-up itself reads no process state.
+
+    Attributes:
+        environ: environment variables.
+        kernel_folders: where kernelspecs lie, the first winning.
+        trusted_roots: folders whose programs may be run.
+        own: the environment that we run in.
+    """
+
+    environ: Mapping[str, str]
+    kernel_folders: Sequence[Path]
+    trusted_roots: tuple[Path, ...] = ()
+    own: PythonEnvironment = field(default_factory=read_own_environment)
+
+
+def read_surroundings(trusted_roots: Iterable[Path] = ()) -> Surroundings:
+    """The surroundings of this process."""
+    return Surroundings(dict(os.environ), kernel_folders(), tuple(trusted_roots))
+
+
+def resolve_interpreter(
+    folder: Path,
+    boundary: Path,
+    *,
+    surroundings: Surroundings,
+    kernel_name: str | None = None,
+    named: Path | None = None,
+) -> Interpreter:
+    """The Python that a document means.
+
+    Args:
+        folder: the document's folder.
+        boundary: how far up a project's environment is looked for, and what counts as the workspace.
+        surroundings: of this process.
+        kernel_name: the notebook's `metadata.kernelspec.name`; `None` for a plain file or where it has none.
+        named: `--python`: an interpreter, or an environment's folder.
+
+    Raises:
+        SettingsError: `named` is neither.
+    """
+    if named is not None:
+        return _interpreter(_read_named(named), "--python")
+    project = _find_project_environment(folder, boundary, surroundings)
+    kernel, elsewhere = _find_kernel(kernel_name or "", surroundings)
+    if kernel is not None and not (_is_own(kernel.prefix, surroundings) and project is not None):
+        return kernel
+    found = project or _find_active(boundary, surroundings) or _interpreter(surroundings.own, "own")
+    return _with_elsewhere(found, elsewhere)
+
+
+def _read_named(named: Path) -> PythonEnvironment:
+    path = Path(os.path.abspath(named.expanduser()))  # noqa: PTH100 — a symlink names its own environment
+    if path.is_file():
+        return read_environment(prefix_of(path), path)
+    environment = read_environment(path)
+    if environment.python is None:
+        raise SettingsError(f"--python {named}: there is no Python interpreter; name its program or its environment")
+    return environment
+
+
+def _find_kernel(name: str, surroundings: Surroundings) -> tuple[Interpreter | None, str | None]:
+    """The kernel's environment, or why its packages cannot be seen; neither where the name says nothing."""
+    spec = find_kernelspec(name, surroundings.kernel_folders) if name else None
+    if spec is None:
+        known = name.lower() in _COMMON_KERNEL_NAMES
+        return None, None if known else f"its kernel `{name}` is not installed on this machine"
+    program = spec.interpreter(surroundings.environ.get("PATH", ""))
+    if program is None:
+        first = spec.argv[0] if spec.argv else "nothing"
+        return None, f"its kernel `{name}` starts {first}, which is not on this machine"
+    return _interpreter(_read_kernel(program, surroundings), f"kernelspec {spec.name}"), None
+
+
+def _read_kernel(program: Path, surroundings: Surroundings) -> PythonEnvironment:
+    if program == Path(sys.executable):
+        return surroundings.own
+    environment = read_environment(prefix_of(program))
+    is_python = program.name.lower().startswith("python")
+    return read_environment(environment.prefix, program) if is_python else environment
+
+
+def _find_project_environment(folder: Path, boundary: Path, surroundings: Surroundings) -> Interpreter | None:
+    for parent in folders_between(folder / "_", boundary):
+        for name in _PROJECT_ENVIRONMENTS:
+            if _is_own(parent / name, surroundings):
+                return _interpreter(surroundings.own, name)
+            if is_environment(parent / name):
+                may_run = any(is_inside(parent, trusted) for trusted in surroundings.trusted_roots)
+                return _interpreter(read_environment(parent / name), name, may_run=may_run)
+    return None
+
+
+def _find_active(boundary: Path, surroundings: Surroundings) -> Interpreter | None:
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        value = surroundings.environ.get(variable, "")
+        if value and Path(value).is_absolute() and is_environment(Path(value)):
+            trusted = any(is_inside(Path(value), root) for root in surroundings.trusted_roots)
+            may_run = trusted or not is_inside(Path(value), boundary)
+            return _interpreter(read_environment(Path(value)), variable, may_run=may_run)
+    return None
+
+
+def _is_own(prefix: Path, surroundings: Surroundings) -> bool:
+    return prefix.resolve() == surroundings.own.prefix.resolve()
+
+
+def _interpreter(environment: PythonEnvironment, origin: str, *, may_run: bool = True) -> Interpreter:
+    return Interpreter(
+        python=environment.python,
+        prefix=environment.prefix,
+        site_packages=environment.site_packages,
+        version=environment.version,
+        origin=origin,
+        may_run=may_run,
+    )
+
+
+def _with_elsewhere(found: Interpreter, elsewhere: str | None) -> Interpreter:
+    return replace(found, elsewhere=elsewhere) if elsewhere else found
