@@ -1,0 +1,143 @@
+"""Where a line of an older state of a notebook is in the newer one.
+
+Cells that did not change need no lines compared. In a changed cell the lines are diffed; what the diffs leave over on
+both sides (all lines of cells that are gone or new too) is searched for runs that moved: that is what a split or a
+merge of cells does to lines, and cut and paste. Inside a replaced stretch, lines that only changed their indentation
+are still told apart.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NewType
+
+from jupyter_lsp_agent.core.positions import CellLine, split_lines
+from jupyter_lsp_agent.diagnostics.line_diff import diff_lines
+from jupyter_lsp_agent.diagnostics.moved_blocks import find_moved_lines, hunks_between_runs
+from jupyter_lsp_agent.diagnostics.places import CellPlace, LineBlock
+from jupyter_lsp_agent.notebook.identity import CellMatching, match_cells
+from jupyter_lsp_agent.notebook.model import Cell, CellKind
+
+HunkNumber = NewType("HunkNumber", int)
+"""A stretch that was replaced by another, numbered through the notebook."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineShift:
+    """The map from the lines of one state to those of another; one to one.
+
+    Attributes:
+        matching: which cell is which.
+        places: old to new, for lines of changed or vanished cells that are still there.
+        old_hunks: the replaced stretch that an old line lies in.
+        new_hunks: the replacement that a new line lies in, under the same number.
+    """
+
+    matching: CellMatching
+    places: Mapping[CellPlace, CellPlace]
+    old_hunks: Mapping[CellPlace, HunkNumber]
+    new_hunks: Mapping[CellPlace, HunkNumber]
+
+    def new_place(self, old: CellPlace) -> CellPlace | None:
+        """Where an old line is now; `None` where it is gone."""
+        cell = self.new_cell(old.cell_index)
+        if cell is not None and old.cell_index not in self.matching.changed:
+            return CellPlace(cell, old.line)
+        return self.places.get(old)
+
+    def new_cell(self, old_cell: int) -> int | None:
+        """Where an old cell is now; `None` where it is gone, or was never there."""
+        return self.matching.new_of_old[old_cell] if old_cell < len(self.matching.new_of_old) else None
+
+    def is_unchanged(self, old_cell: int) -> bool:
+        """Whether a cell is still there with the same content."""
+        return self.new_cell(old_cell) is not None and old_cell not in self.matching.changed
+
+
+def build_line_shift(old: Sequence[Cell], new: Sequence[Cell], matching: CellMatching | None = None) -> LineShift:
+    """Map the lines of `old` to those of `new`."""
+    builder = _Builder(old, new, match_cells(old, new) if matching is None else matching)
+    builder.compare_changed_cells()
+    builder.find_moves()
+    return builder.result()
+
+
+class _Builder:
+    """A line shift in the making."""
+
+    def __init__(self, old: Sequence[Cell], new: Sequence[Cell], matching: CellMatching) -> None:
+        self._old, self._new, self._matching = old, new, matching
+        self._places: dict[CellPlace, CellPlace] = {}
+        self._hunks: list[tuple[Sequence[CellPlace], Sequence[CellPlace]]] = []
+        self._old_left = [_whole(old, cell) for cell, partner in enumerate(matching.new_of_old) if partner is None]
+        self._new_left = [_whole(new, cell) for cell, partner in enumerate(matching.old_of_new) if partner is None]
+
+    def result(self) -> LineShift:
+        """What was found, frozen."""
+        sides: tuple[dict[CellPlace, HunkNumber], dict[CellPlace, HunkNumber]] = ({}, {})
+        for number, hunk in enumerate(self._hunks):
+            for side, places in zip(sides, hunk, strict=True):
+                for place in places:
+                    side.setdefault(place, HunkNumber(number))
+        return LineShift(self._matching, self._places, *sides)
+
+    def compare_changed_cells(self) -> None:
+        """Diff each changed cell; what is left over waits for `find_moves`."""
+        for old_cell in sorted(self._matching.changed):
+            new_cell = self._matching.new_of_old[old_cell]
+            if new_cell is not None and CellKind.CODE is self._old[old_cell].kind is self._new[new_cell].kind:
+                self._compare(_whole(self._old, old_cell), _whole(self._new, new_cell))
+
+    def find_moves(self) -> None:
+        """Look for the lines left over among each other."""
+        old, new = [_rest(side) for side in (self._old_left, self._new_left)]
+        moved = find_moved_lines(old, new)
+        self._places |= moved
+        self._hunks += hunks_between_runs(old, new, moved)
+
+    def _compare(self, old: LineBlock, new: LineBlock) -> None:
+        diff = diff_lines(old.lines, new.lines)
+        for old_line, new_line in diff.kept:
+            self._places[old.start.moved_by(old_line)] = new.start.moved_by(new_line)
+        for hunk in diff.hunks:
+            self._take_hunk(_part(old, hunk.old_start, hunk.old_end), _part(new, hunk.new_start, hunk.new_end))
+
+    def _take_hunk(self, old: LineBlock, new: LineBlock) -> None:
+        if old.lines and new.lines:
+            self._hunks.append((old.places(), new.places()))
+            reindented = dict(_reindented(old, new))
+            self._places |= reindented
+            self._old_left += _without(old, set(reindented))
+            self._new_left += _without(new, set(reindented.values()))
+        else:
+            self._old_left.append(old)
+            self._new_left.append(new)
+
+
+def _whole(cells: Sequence[Cell], cell: int) -> LineBlock:
+    """All lines of a code cell; of other cells none, since nothing is found in them."""
+    lines = split_lines(cells[cell].source) if cells[cell].kind is CellKind.CODE else ()
+    return LineBlock(CellPlace(cell, CellLine(0)), tuple(lines))
+
+
+def _part(block: LineBlock, start: int, end: int) -> LineBlock:
+    return LineBlock(block.start.moved_by(start), block.lines[start:end])
+
+
+def _rest(blocks: list[LineBlock]) -> list[LineBlock]:
+    return sorted((block for block in blocks if block.lines), key=lambda block: block.start)
+
+
+def _reindented(old: LineBlock, new: LineBlock) -> Iterator[tuple[CellPlace, CellPlace]]:
+    diff = diff_lines([line.strip() for line in old.lines], [line.strip() for line in new.lines])
+    for old_line, new_line in diff.kept:
+        if old.lines[old_line].strip():
+            yield old.start.moved_by(old_line), new.start.moved_by(new_line)
+
+
+def _without(block: LineBlock, taken: set[CellPlace]) -> Iterator[LineBlock]:
+    """The block's stretches of lines that are not `taken`."""
+    start = 0
+    for end, place in enumerate([*block.places(), None]):
+        if place is None or place in taken:
+            yield _part(block, start, end)
+            start = end + 1
