@@ -3,9 +3,12 @@
 ```
 JupyterLspAgentError
 ├── NotebookError                     InvalidNotebookError · UnsupportedNotebookFormatError
+├── EditError                         InvalidEditError · UnknownCellError · StaleContentError(content_hash) ·
+│                                     EditsDisabledError
 ├── SettingsError
 ├── TransportError   (bytes)          ServerExitedError(exit_code, stderr_tail) · ProtocolError (peer broke framing)
-├── RequestError     (answers)        ResponseError(code, data) · RequestTimeoutError(method, timeout_seconds)
+├── RequestError     (answers)        ResponseError(code, data) · InvalidResponseError(method) ·
+│                                     RequestTimeoutError(method, timeout_seconds)
 ├── ServerUnavailableError(reason)    ServerNotFoundError · SpawnFailedError · InitializeFailedError ·
 │                                     MarkedBrokenError · UntrustedError · PoolBusyError
 └── InstallError
@@ -32,6 +35,30 @@ class InvalidNotebookError(NotebookError):
 
 class UnsupportedNotebookFormatError(NotebookError):
     """A notebook of a format that we do not know."""
+
+
+class EditError(JupyterLspAgentError):
+    """An edit was refused; nothing of its batch was done."""
+
+
+class InvalidEditError(EditError):
+    """It cannot be done as it is written."""
+
+
+class UnknownCellError(EditError):
+    """It names a cell that the notebook does not have."""
+
+
+class StaleContentError(EditError):
+    """The document is not what the asker thinks it is. `content_hash` names what it is now."""
+
+    def __init__(self, message: str, *, content_hash: str) -> None:
+        super().__init__(message)
+        self.content_hash = content_hash
+
+
+class EditsDisabledError(EditError):
+    """Edits are switched off."""
 
 
 class SettingsError(JupyterLspAgentError):
@@ -72,6 +99,14 @@ class ResponseError(RequestError):
         self.code = code
         self.message = message
         self.data = data
+
+
+class InvalidResponseError(RequestError):
+    """The peer answered with something that is no answer to the request."""
+
+    def __init__(self, method: str, reason: str) -> None:
+        super().__init__(f"the server's answer to {method} cannot be used: {reason}")
+        self.method = method
 
 
 class RequestTimeoutError(RequestError):

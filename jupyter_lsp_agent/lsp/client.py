@@ -1,0 +1,224 @@
+"""One language server: started, greeted, asked, stopped.
+
+`diagnose` is the verb that all hangs on: it brings the server to exactly the text that is given, and waits for what the
+server says of it. It has no time limit of its own. The caller bounds it and may cancel it; then there is no verdict,
+which is something else than an empty one. When the server dies, everything that waits for it fails at once, with the
+same cause.
+
+Reading order of this package: `client`, `session` (life), `documents` (texts), `verdict` with `pull`, `freshness` and
+`diagnostic_store` (answers), `server_requests` (the other direction), `wire` (raw JSON). Not here: which server for
+which file (`servers/`), how many and for how long (`pool/`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from jupyter_lsp_agent.core.behaviour import ChangedFilesReaction
+from jupyter_lsp_agent.core.clock import Clock
+from jupyter_lsp_agent.core.errors import TransportError
+from jupyter_lsp_agent.core.ids import DocumentUri
+from jupyter_lsp_agent.core.launch import ServerLaunch, TextDocument
+from jupyter_lsp_agent.jsonrpc.transport import StdioTransport
+from jupyter_lsp_agent.lsp import methods
+from jupyter_lsp_agent.lsp.capabilities import ServerCapabilities
+from jupyter_lsp_agent.lsp.documents import DocumentSync, OpenDocument
+from jupyter_lsp_agent.lsp.pull import Puller
+from jupyter_lsp_agent.lsp.report import DiagnosticReport, place_findings
+from jupyter_lsp_agent.lsp.server_requests import ServerRequests
+from jupyter_lsp_agent.lsp.session import ClientState, Connect, ServerSession
+from jupyter_lsp_agent.lsp.state import new_server_state
+from jupyter_lsp_agent.lsp.verdict import VerdictSeeker
+from jupyter_lsp_agent.lsp.wire.server import InitializeResult
+
+__all__ = ["ClientState", "Connect", "DiagnosticReport", "FileChange", "FileChangeKind", "LanguageClient"]
+
+
+class FileChangeKind(IntEnum):
+    """LSP's `FileChangeType`."""
+
+    CREATED = 1
+    CHANGED = 2
+    DELETED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file that changed on disk."""
+
+    uri: DocumentUri
+    kind: FileChangeKind
+
+
+class LanguageClient:
+    """A client for one server process. A server that died is never started again by the same client.
+
+    Args:
+        launch: what to start and how to greet it.
+        clock: for every wait.
+        connect: how to start it; its process by default.
+        max_open_documents: how many are kept open; the ones that were not used for longest are closed.
+    """
+
+    def __init__(
+        self,
+        launch: ServerLaunch,
+        *,
+        clock: Clock,
+        connect: Connect | None = None,
+        max_open_documents: int = 64,
+    ) -> None:
+        self._launch = launch
+        self._clock = clock
+        self._server = new_server_state(launch.behaviour, clock)
+        handler = ServerRequests(launch, self._server)
+        self._session = ServerSession(launch, clock, connect or StdioTransport.spawn, handler)
+        self._documents = DocumentSync(self._session.notify, self._server, max_open_documents=max_open_documents)
+        self._verdicts = VerdictSeeker(self._server, Puller(self._session.request, self._server))
+        self._initialize_result: InitializeResult | None = None
+
+    @property
+    def state(self) -> ClientState:
+        """Where the client is in its life."""
+        return self._session.state
+
+    @property
+    def server_name(self) -> str | None:
+        """What the server calls itself."""
+        return None if self._initialize_result is None else self._initialize_result.server_name
+
+    @property
+    def server_version(self) -> str | None:
+        """The version that the server gives itself."""
+        return None if self._initialize_result is None else self._initialize_result.server_version
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process; `None` before it is started, and for a server in memory."""
+        transport = self._session.transport
+        return transport.pid if isinstance(transport, StdioTransport) else None
+
+    @property
+    def stderr_tail(self) -> str:
+        """The end of what the server wrote to standard error."""
+        transport = self._session.transport
+        return transport.stderr_tail if isinstance(transport, StdioTransport) else ""
+
+    @property
+    def capabilities(self) -> ServerCapabilities:
+        """What the server can do."""
+        return self._server.capabilities
+
+    @property
+    def open_documents(self) -> tuple[DocumentUri, ...]:
+        """What is open at the server, the least recently used first."""
+        return self._documents.uris
+
+    async def start(self) -> None:
+        """Start the server and do the handshake; whatever was started is ended where that fails or is given up.
+
+        Raises:
+            SpawnFailedError: its program cannot be started.
+            InitializeFailedError: it did not complete the handshake in time, refused it, or died.
+            ClosedError: called a second time.
+        """
+        await self._session.start(self._take_over)
+
+    async def diagnose(self, document: TextDocument, *, recheck: bool = False) -> DiagnosticReport:
+        """Bring the server to this text, and wait for its verdict on exactly this text, however long that is.
+
+        Calls for one document are served one after the other. A caller that is cancelled has its request cancelled.
+
+        Args:
+            document: the text.
+            recheck: something beside the text has changed (another document, say), so that what was pushed before is
+                not believed any more. What is pulled is always asked for anew.
+
+        Raises:
+            TransportError: the server is gone, or dies meanwhile.
+            RequestError: it refuses to answer, or its answer cannot be used.
+            ClosedError: the client is not running.
+        """
+        entry = self._documents.reserve(document)
+        entry.users += 1
+        try:
+            return await self._session.until_closed(self._diagnose(entry, document, recheck=recheck))
+        finally:
+            entry.users -= 1
+
+    async def close_document(self, uri: str) -> None:
+        """Close a document at the server, after whoever waits for a verdict on it; one that is not open is ignored.
+
+        Raises:
+            TransportError: the server is gone.
+        """
+        entry = self._documents.find(uri)
+        if entry is not None:
+            async with entry.lock:
+                await self._documents.close(uri)
+
+    async def did_save(self, uri: str) -> None:
+        """Tell the server that an open document was saved as it has it; one that is not open is ignored.
+
+        Raises:
+            TransportError: the server is gone.
+        """
+        entry = self._documents.find(uri)
+        if entry is not None:
+            async with entry.lock:
+                await self._documents.save(entry)
+
+    async def did_change_watched_files(self, changes: Iterable[FileChange]) -> None:
+        """Tell the server of files that changed on disk. What it pushed before is not believed any more.
+
+        Raises:
+            TransportError: the server is gone.
+        """
+        items = [{"uri": change.uri, "type": int(change.kind)} for change in changes]
+        if items:
+            self._documents.mark_outdated()
+            await self._session.notify(methods.DID_CHANGE_WATCHED_FILES, {"changes": items})
+
+    async def wait_closed(self) -> TransportError:
+        """Wait until the server is gone, and tell why.
+
+        Raises:
+            ClosedError: it was never started.
+        """
+        return await self._session.wait_closed()
+
+    async def aclose(self) -> None:
+        """Stop the server: `shutdown`, `exit`, the end of its process. May be called again and by several tasks;
+        finishes even when the caller is cancelled."""
+        self._server.readiness.aclose()
+        await self._session.aclose()
+
+    def _take_over(self, result: InitializeResult) -> None:
+        self._initialize_result = result
+        self._server.capabilities.initialized(result.capabilities)
+        self._server.readiness.begin()
+
+    async def _diagnose(self, entry: OpenDocument, document: TextDocument, *, recheck: bool) -> DiagnosticReport:
+        began_seconds = self._clock.monotonic_seconds()
+        async with entry.lock:
+            await self._documents.synchronise(entry, document.text, resend=self._must_resend(entry, recheck=recheck))
+            await self._documents.close_surplus()
+            verdict = await self._verdicts.seek(entry)
+            return DiagnosticReport(
+                entry.uri,
+                entry.version,
+                place_findings(verdict.findings, entry, self.capabilities.position_encoding),
+                verdict.freshness,
+                self._clock.monotonic_seconds() - began_seconds,
+                verdict.is_ready,
+                verdict.findings.dropped,
+                verdict.related_documents,
+            )
+
+    def _must_resend(self, entry: OpenDocument, *, recheck: bool) -> bool:
+        """Whether a text that the server has is to be sent again: what was pushed for it may be outdated, or the
+        server looks at its neighbours only when it changes. A pull needs no such nudge."""
+        if not (recheck or entry.is_outdated):
+            return False
+        is_pulled = bool(self.capabilities.pull_providers(entry.language_id))
+        return not is_pulled or self._launch.behaviour.changed_files is ChangedFilesReaction.NUDGE

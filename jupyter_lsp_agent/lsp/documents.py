@@ -1,0 +1,168 @@
+"""The texts that the server has: which are open, with which version, and how a new text gets there.
+
+Two rules make every later answer attributable. A text is sent only where it differs from what was sent last, so that a
+version stands for one text; and version and text are noted *before* the write begins, so that an answer which comes
+while the write is under way is never filed under the text before. (A write that is given up half-way is made all the
+same: `Transport.send` queues whole messages.) Versions are counted over all documents of a server: a document
+that is closed and opened again never repeats one.
+
+A text is replaced whole. Edits by range bring nothing with the servers measured, and some mis-handle them.
+
+A lone surrogate (half of a UTF-16 pair, which JSON can carry and UTF-8 cannot) is sent as U+FFFD, which is as wide in
+all three encodings: positions stay, and servers that read strict UTF-8 do not die.
+"""
+
+import asyncio
+import itertools
+import re
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from jupyter_lsp_agent.core.behaviour import FullChange
+from jupyter_lsp_agent.core.ids import DocumentUri, DocumentVersion
+from jupyter_lsp_agent.core.launch import TextDocument
+from jupyter_lsp_agent.core.positions import character_from_column, split_lines
+from jupyter_lsp_agent.core.uris import uri_key
+from jupyter_lsp_agent.lsp.methods import DID_CHANGE, DID_CLOSE, DID_OPEN, DID_SAVE, SyncKind
+from jupyter_lsp_agent.lsp.state import ServerState
+
+Notify: TypeAlias = Callable[[str, Any], Awaitable[None]]
+"""Sends a notification (method and parameters); it is queued before the call first gives way."""
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(slots=True)
+class OpenDocument:
+    """A document as the server has it: `text` under `version`. Version 0: it does not have it."""
+
+    uri: DocumentUri
+    language_id: str
+    version: DocumentVersion
+    text: str = ""
+    saved_version: int = 0
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
+    is_outdated: bool = False
+    """Something beside its text changed, so that what was pushed for it may be old: it is to be sent once more."""
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the text that the server has."""
+        return split_lines(self.text)
+
+
+class DocumentSync:
+    """Opens, changes, saves and closes documents at the server; keeps no more than `max_open_documents` open."""
+
+    def __init__(self, notify: Notify, state: ServerState, *, max_open_documents: int) -> None:
+        self._notify = notify
+        self._capabilities = state.capabilities
+        self._behaviour = state.behaviour
+        self._store = state.store
+        self._max_open_documents = max_open_documents
+        self._versions = itertools.count(1)
+        # Keyed by `uri_key`, the least recently used first.
+        self._documents: OrderedDict[str, OpenDocument] = OrderedDict()
+
+    @property
+    def uris(self) -> tuple[DocumentUri, ...]:
+        """The open documents."""
+        return tuple(document.uri for document in self._documents.values() if document.version > 0)
+
+    def find(self, uri: str) -> OpenDocument | None:
+        """The open document of this URI, in whatever spelling."""
+        return self._documents.get(uri_key(uri))
+
+    def reserve(self, document: TextDocument) -> OpenDocument:
+        """The entry of a document, made where there is none; it is the most recently used from now on.
+
+        Its `lock` is to be held while the text is brought up to date and while an answer is waited for.
+        """
+        key = uri_key(document.uri)
+        if key not in self._documents:
+            self._documents[key] = OpenDocument(document.uri, document.language_id, DocumentVersion(0))
+        self._documents.move_to_end(key)
+        return self._documents[key]
+
+    def mark_outdated(self) -> None:
+        """Have every open document sent again before the next answer on it is believed."""
+        for document in self._documents.values():
+            document.is_outdated = True
+
+    async def synchronise(self, entry: OpenDocument, text: str, *, resend: bool = False) -> None:
+        """Bring the server to `text`: open the document, replace its text, or do nothing where it has it.
+
+        Args:
+            entry: from `reserve`, its lock held.
+            text: the whole text.
+            resend: tell the server even where it has this text already.
+        """
+        text = _LONE_SURROGATE.sub("\ufffd", text)
+        if entry.version == 0:
+            await self._open(entry, text)
+        elif entry.text != text or resend:
+            await self._change(entry, text)
+        if self._behaviour.save_after_change and entry.saved_version != entry.version:
+            await self.save(entry)
+
+    async def save(self, entry: OpenDocument) -> None:
+        """Tell the server that the document was saved as it has it."""
+        if not self._capabilities.wants_save:
+            return
+        entry.saved_version = entry.version
+        params: dict[str, Any] = {"textDocument": {"uri": entry.uri}}
+        if self._capabilities.wants_text_on_save:
+            params["text"] = entry.text
+        await self._notify(DID_SAVE, params)
+
+    async def close(self, uri: str) -> None:
+        """Close a document and forget what was said of it; one that is not open is none of the server's business."""
+        entry = self._documents.pop(uri_key(uri), None)
+        if entry is not None and entry.version > 0:
+            self._store.forget(entry.uri)
+            await self._notify(DID_CLOSE, {"textDocument": {"uri": entry.uri}})
+
+    async def close_surplus(self) -> None:
+        """Close what was not used for longest until no more than the bound are open; nothing in use is closed."""
+        surplus = len(self._documents) - self._max_open_documents
+        idle = [entry.uri for entry in self._documents.values() if entry.users == 0]
+        for uri in idle[: max(0, surplus)]:
+            await self.close(uri)
+
+    async def _open(self, entry: OpenDocument, text: str) -> None:
+        self._begin(entry, text, opened=True)
+        item = {"uri": entry.uri, "languageId": entry.language_id, "version": entry.version, "text": text}
+        await self._notify(DID_OPEN, {"textDocument": item})
+
+    async def _change(self, entry: OpenDocument, text: str) -> None:
+        if self._capabilities.sync_kind is SyncKind.NONE:
+            await self._reopen(entry, text)
+            return
+        change = self._content_change(entry, text)
+        self._begin(entry, text, opened=False)
+        identifier = {"uri": entry.uri, "version": entry.version}
+        await self._notify(DID_CHANGE, {"textDocument": identifier, "contentChanges": [change]})
+
+    async def _reopen(self, entry: OpenDocument, text: str) -> None:
+        """For a server that takes texts by didOpen only."""
+        entry.version = DocumentVersion(0)
+        await self._notify(DID_CLOSE, {"textDocument": {"uri": entry.uri}})
+        await self._open(entry, text)
+
+    def _begin(self, entry: OpenDocument, text: str, *, opened: bool) -> None:
+        entry.version = DocumentVersion(next(self._versions))
+        entry.text = text
+        entry.is_outdated = False
+        self._store.begin_version(entry.uri, entry.version, opened=opened)
+
+    def _content_change(self, entry: OpenDocument, text: str) -> dict[str, Any]:
+        by_range = self._behaviour.full_change is FullChange.RANGE
+        if not by_range or self._capabilities.sync_kind is not SyncKind.INCREMENTAL:
+            return {"text": text}
+        *_, last = lines = entry.lines
+        end = character_from_column(last, len(last), self._capabilities.position_encoding)
+        whole = {"start": {"line": 0, "character": 0}, "end": {"line": len(lines) - 1, "character": end}}
+        return {"range": whole, "text": text}
