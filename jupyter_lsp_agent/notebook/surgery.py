@@ -140,13 +140,10 @@ class _Surgeon:
             for index, member in enumerate(members.members)
             if not (member.key in values and values[member.key].text is None)
         ]
-        present = [member.key for member in members.members]
         for key, value in values.items():
-            if value.text is not None and key not in present:
-                pieces.insert(
-                    _place_for(key, present, len(pieces)), Piece(None, json.dumps(key) + style.colon + value.text)
-                )
-                present = _keys(pieces)
+            if value.text is not None and members.last(key) is None:
+                at = _place_for(key, _keys(pieces))
+                pieces.insert(at, Piece(None, json.dumps(key) + style.colon + value.text))
         spans = [member.span for member in members.members]
         return assemble(
             self._text, members.span, spans, pieces, read_gaps(self._text, members.span, spans, style.gaps())
