@@ -1,0 +1,214 @@
+"""Asking the servers of a chain in order until one answers, and saying why the others did not.
+
+Only a server that cannot be had makes room for the next one: not installed, not started, no handshake in its time,
+dead. A server that is merely late does not: its caller's time limit passes through here untouched. A pool without a
+free place is no reason either, since the next server would need a place as well.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from jupyter_lsp_agent.core.errors import (
+    JupyterLspAgentError,
+    PoolBusyError,
+    ServerUnavailableError,
+    TransportError,
+)
+from jupyter_lsp_agent.core.ids import ServerId
+from jupyter_lsp_agent.core.launch import ServerLaunch
+from jupyter_lsp_agent.pool.choices import ServerFailure
+from jupyter_lsp_agent.pool.keys import ClientKey
+from jupyter_lsp_agent.pool.place import ClientT
+from jupyter_lsp_agent.pool.pool import ClientPool
+
+_LOGGER = logging.getLogger("jupyter_lsp_agent")
+T = TypeVar("T")
+
+_ATTEMPTS = 2
+"""How often one server is asked: a second time where it died at the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One server of a chain.
+
+    Attributes:
+        key: the client that it would be.
+        prepare: what starts it; raises `ServerUnavailableError` (not installed, untrusted, …) where nothing can.
+    """
+
+    key: ClientKey
+    prepare: Callable[[], ServerLaunch]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingServer(Generic[ClientT]):
+    """A leased client, and the servers before it in the chain that could not be had."""
+
+    client: ClientT
+    key: ClientKey
+    failures: tuple[ServerFailure, ...] = ()
+
+    @property
+    def server_id(self) -> ServerId:
+        """Its key in the catalogue."""
+        return self.key.server_id
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """What a server of a chain said, and the servers before it that could not be had."""
+
+    value: T
+    key: ClientKey
+    failures: tuple[ServerFailure, ...] = ()
+
+    @property
+    def fallback(self) -> bool:
+        """Whether it was not the chain's first server that spoke."""
+        return bool(self.failures)
+
+
+class NoWorkingServerError(ServerUnavailableError):
+    """No server of the chain could be had.
+
+    Attributes:
+        failures: one for each server, in the chain's order.
+        reason: the contract's word: that of the first server that is there at all, else of the first.
+    """
+
+    def __init__(self, failures: Sequence[ServerFailure]) -> None:
+        self.failures = tuple(failures)
+        there = [failure for failure in failures if failure.reason != "not_installed"]
+        telling = (there or list(failures))[:1]
+        self.reason = telling[0].reason if telling else "unsupported_language"
+        super().__init__(telling[0].detail if telling else "no server is known for this language")
+
+
+@asynccontextmanager
+async def lease_first_working(
+    pool: ClientPool[ClientT], chain: Sequence[Candidate], *, patience_seconds: float = 0.0
+) -> AsyncIterator[WorkingServer[ClientT]]:
+    """The first server of `chain` that can be had, leased.
+
+    Args:
+        pool: where clients come from.
+        chain: the candidates, in order.
+        patience_seconds: how long to wait for a place in the pool where all are leased.
+
+    Raises:
+        NoWorkingServerError: none can be had.
+        PoolBusyError: the pool has no place.
+    """
+    walk = _ChainWalk(pool, chain)
+    async with AsyncExitStack() as stack:
+        working = await _enter_first(walk, stack, patience_seconds)
+        yield working
+
+
+async def ask_first_working(
+    pool: ClientPool[ClientT],
+    chain: Sequence[Candidate],
+    ask: Callable[[ClientT], Awaitable[T]],
+    *,
+    patience_seconds: float = 0.0,
+) -> Answer[T]:
+    """What the first server of `chain` that can be had says. One that dies while it is asked is asked once more.
+
+    Args:
+        pool: where clients come from.
+        chain: the candidates, in order.
+        ask: the question; a `TransportError` of it means that the server died.
+        patience_seconds: how long to wait for a place in the pool where all are leased.
+
+    Raises:
+        NoWorkingServerError: none can be had, or all died.
+        PoolBusyError: the pool has no place.
+        TimeoutError, RequestError: what `ask` raises; no other server is started for it.
+    """
+    walk = _ChainWalk(pool, chain)
+    for candidate in walk.order():
+        for _attempt in range(_ATTEMPTS):
+            try:
+                async with pool.lease(
+                    candidate.key, walk.launch(candidate), patience_seconds=patience_seconds
+                ) as client:
+                    value = await ask(client)
+            except PoolBusyError:
+                raise
+            except ServerUnavailableError as error:
+                walk.note(candidate, error)
+                break
+            except TransportError as error:
+                walk.note(candidate, error)
+            else:
+                return Answer(value, candidate.key, walk.settle(candidate))
+    raise NoWorkingServerError(walk.failures())
+
+
+async def _enter_first(
+    walk: "_ChainWalk[ClientT]", stack: AsyncExitStack, patience_seconds: float
+) -> WorkingServer[ClientT]:
+    for candidate in walk.order():
+        try:
+            lease = walk.pool.lease(candidate.key, walk.launch(candidate), patience_seconds=patience_seconds)
+            client = await stack.enter_async_context(lease)
+        except PoolBusyError:
+            raise
+        except ServerUnavailableError as error:
+            walk.note(candidate, error)
+        else:
+            return WorkingServer(client, candidate.key, walk.settle(candidate))
+    raise NoWorkingServerError(walk.failures())
+
+
+class _ChainWalk(Generic[ClientT]):
+    """One way along a chain: the order, and what was met."""
+
+    def __init__(self, pool: ClientPool[ClientT], chain: Sequence[Candidate]) -> None:
+        self.pool = pool
+        self._chain = tuple(chain)
+        self._keys = tuple(candidate.key for candidate in chain)
+        self._failures: dict[ServerId, ServerFailure] = {}
+
+    def order(self) -> tuple[Candidate, ...]:
+        """The chain, the remembered choice before all others."""
+        choice = self.pool.choices.find(self._keys)
+        if choice is None:
+            return self._chain
+        self._failures = {failure.server_id: failure for failure in choice.failures}
+        chosen = [candidate for candidate in self._chain if candidate.key == choice.key]
+        return (*chosen, *(candidate for candidate in self._chain if candidate not in chosen))
+
+    def launch(self, candidate: Candidate) -> ServerLaunch:
+        """What starts `candidate`, with less time for its handshake where the chain has a next server."""
+        launch = candidate.prepare()
+        if candidate is self._chain[-1]:
+            return launch
+        seconds = min(launch.initialize_timeout_seconds, self.pool.limits.startup_timeout_seconds)
+        return replace(launch, initialize_timeout_seconds=seconds)
+
+    def note(self, candidate: Candidate, error: JupyterLspAgentError) -> None:
+        """`candidate` could not be had."""
+        reason = error.reason if isinstance(error, ServerUnavailableError) else "broken"
+        server_id = candidate.key.server_id
+        self._failures[server_id] = ServerFailure(server_id, reason, str(error))
+        self.pool.choices.forget(self._keys)
+
+    def settle(self, candidate: Candidate) -> tuple[ServerFailure, ...]:
+        """`candidate` speaks: remember it, and say why those before it in the chain do not."""
+        before = self._keys[: self._keys.index(candidate.key)]
+        failures = tuple(self._failures[key.server_id] for key in before if key.server_id in self._failures)
+        if failures and self.pool.choices.find(self._keys) is None:
+            self.pool.choices.remember(self._keys, candidate.key, failures)
+            reasons = "; ".join(f"{failure.server_id}: {failure.detail}" for failure in failures)
+            _LOGGER.warning("fallback: %s speaks, because %s", candidate.key, reasons)
+        return failures
+
+    def failures(self) -> tuple[ServerFailure, ...]:
+        """All that were met, in the chain's order."""
+        ids = [key.server_id for key in self._keys]
+        return tuple(self._failures[one] for one in dict.fromkeys(ids) if one in self._failures)

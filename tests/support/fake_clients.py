@@ -1,0 +1,90 @@
+"""Clients for the pool that start, live and die as a test says."""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jupyter_lsp_agent.core.errors import ClosedError, ServerExitedError, ServerUnavailableError
+from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
+from jupyter_lsp_agent.core.launch import LaunchCommand, ServerLaunch
+from jupyter_lsp_agent.pool.keys import ClientKey, client_key
+
+
+@dataclass(eq=False)
+class FakeClient:
+    """A client without a process. `die` kills it; `aclose` may be held by `may_close`."""
+
+    launch: ServerLaunch
+    pid: int | None = None
+    open_documents: tuple[DocumentUri, ...] = ()
+    dead: asyncio.Event = field(default_factory=asyncio.Event)
+    may_close: asyncio.Event | None = None
+    is_closed: bool = False
+    asked: int = 0
+
+    def die(self) -> None:
+        self.dead.set()
+
+    async def wait_closed(self) -> ServerExitedError:
+        await self.dead.wait()
+        return ServerExitedError("exit code 1", exit_code=1)
+
+    async def aclose(self) -> None:
+        if self.may_close is not None:
+            await self.may_close.wait()
+        self.is_closed = True
+
+    async def ask(self) -> str:
+        """As a request does: fails when the server is dead, and when the client was closed."""
+        self.asked += 1
+        if self.dead.is_set():
+            raise ServerExitedError("exit code 1", exit_code=1)
+        if self.is_closed:
+            raise ClosedError("the client was closed")
+        return str(self.launch.server_id)
+
+
+@dataclass
+class FakeStarter:
+    """`start` of a pool. What it counts is what really lived: a client counts until its `aclose` has returned."""
+
+    errors: dict[str, ServerUnavailableError] = field(default_factory=dict)
+    hangs: set[str] = field(default_factory=set)
+    dies_at_first_question: set[str] = field(default_factory=set)
+    clients: list[FakeClient] = field(default_factory=list)
+    gate: asyncio.Event | None = None
+    close_gate: asyncio.Event | None = None
+    starts: int = 0
+    cancelled: int = 0
+    most_alive: int = 0
+
+    @property
+    def alive(self) -> list[FakeClient]:
+        return [client for client in self.clients if not client.is_closed]
+
+    async def __call__(self, launch: ServerLaunch) -> FakeClient:
+        self.starts += 1
+        try:
+            if self.gate is not None:
+                await self.gate.wait()
+            if launch.server_id in self.hangs:
+                await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        if error := self.errors.get(launch.server_id):
+            raise error
+        client = FakeClient(launch, may_close=self.close_gate)
+        if launch.server_id in self.dies_at_first_question:
+            client.die()
+        self.clients.append(client)
+        self.most_alive = max(self.most_alive, len(self.alive))
+        return client
+
+
+def make_launch(server_id: str = "one", root: str = "/w") -> ServerLaunch:
+    return ServerLaunch(ServerId(server_id), LaunchCommand((server_id,), Path(root), {}), DocumentUri(f"file://{root}"))
+
+
+def make_key(server_id: str = "one", root: str = "/w", environment: str = "") -> ClientKey:
+    return client_key(make_launch(server_id, root), environment)
