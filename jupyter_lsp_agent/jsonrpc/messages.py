@@ -168,11 +168,10 @@ def _decode_call(members: dict[str, Any]) -> Request | Notification:
 def _decode_error(error: Any) -> ResponseErrorObject:
     if not isinstance(error, dict):
         return ResponseErrorObject(ErrorCode.UNKNOWN_ERROR_CODE, str(error))
-    code = error.get("code")
-    is_number = isinstance(code, (int, float)) and not isinstance(code, bool) and code == code // 1
-    return ResponseErrorObject(
-        int(code) if is_number else ErrorCode.UNKNOWN_ERROR_CODE, str(error.get("message", "")), error.get("data")
-    )
+    code, message = error.get("code"), str(error.get("message", ""))
+    if isinstance(code, bool) or not isinstance(code, (int, float)) or code != code // 1:
+        code = ErrorCode.UNKNOWN_ERROR_CODE
+    return ResponseErrorObject(int(code), message, error.get("data"))
 
 
 def _sample(payload: bytes) -> str:
