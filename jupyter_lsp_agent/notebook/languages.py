@@ -47,7 +47,13 @@ def _row(
 
 KERNEL_LANGUAGES = dict(
     (
-        _row("python", "Python", ".py", "python3 python2 ipython ipython3 ipython2 py", "python ipython conda-env- venv xpython"),
+        _row(
+            "python",
+            "Python",
+            ".py",
+            "python3 python2 ipython ipython3 ipython2 py",
+            "python ipython conda-env- venv xpython",
+        ),
         _row("shellscript", "Bash", ".sh", "bash sh shell zsh", "bash calysto_bash"),
         _row("typescript", "TypeScript", ".ts", "ts deno", "deno typescript tslab itypescript"),
         _row("javascript", "JavaScript", ".js", "js nodejs node", "javascript ijavascript jslab"),
@@ -135,7 +141,9 @@ def detect_language(notebook: Notebook) -> LanguageId | None:
 
 def _said(kernel: KernelMetadata) -> Iterator[LanguageId]:
     """What the metadata says, the most telling first; the extension and the kernel's name only where no word is."""
-    words = [language_from_name(word) for word in (kernel.kernel_language, kernel.language_name) if word and word.strip()]
+    words = [
+        language_from_name(word) for word in (kernel.kernel_language, kernel.language_name) if word and word.strip()
+    ]
     words = [word for word in words if word != "plaintext"]
     if words:
         yield from words

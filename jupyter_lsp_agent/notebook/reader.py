@@ -74,7 +74,9 @@ def _parse(text: str, name: str) -> object:
     except ValueError as error:
         raise InvalidNotebookError(f"{name} holds a number that is too long to read ({error}): shorten it") from None
     except RecursionError:
-        raise InvalidNotebookError(f"{name} is nested too deeply to be read: remove the nested output or metadata") from None
+        raise InvalidNotebookError(
+            f"{name} is nested too deeply to be read: remove the nested output or metadata"
+        ) from None
 
 
 def _major(content: Mapping[str, Any], name: str) -> int:

@@ -1,0 +1,51 @@
+"""What a finding is about, told from its code: each family of servers has words of its own for the same thing.
+
+The codes are those that servers document or were seen to send; a server that is not here gives findings of kind `OTHER`,
+which are shown as they are.
+"""
+
+from enum import StrEnum
+
+from jupyter_lsp_agent.core.diagnostic import Diagnostic
+
+
+class FindingKind(StrEnum):
+    """The kinds that a notebook treats otherwise than a file."""
+
+    SYNTAX = "syntax"
+    UNDEFINED = "undefined"
+    POSSIBLY_UNBOUND = "possibly_unbound"
+    IMPORT = "import"
+    REDEFINITION = "redefinition"
+    UNUSED_EXPRESSION = "unused_expression"
+    LAYOUT = "layout"
+    OTHER = "other"
+
+
+_KINDS = {
+    FindingKind.SYNTAX: "invalid-syntax syntax-error parse-error syntax top-level-await await-outside-async F704 PLE1142",
+    FindingKind.UNDEFINED: "unresolved-reference unknown-name undefined-name F821 F822 name-defined used-before-def "
+    "reportUndefinedVariable reportUnboundVariable",
+    FindingKind.POSSIBLY_UNBOUND: "possibly-unresolved-reference reportPossiblyUnbound reportPossiblyUnboundVariable "
+    "possibly-undefined possibly-used-before-assignment",
+    FindingKind.IMPORT: "unresolved-import missing-import import-not-found import-untyped reportMissingImports "
+    "reportMissingModuleSource missing-source-for-stubs import-error import",
+    FindingKind.REDEFINITION: "reportRedeclaration redefinition no-redef F811 obscured-redefinition",
+    FindingKind.UNUSED_EXPRESSION: "reportUnusedExpression reportUnusedCoroutine reportUnusedCallResult B018 "
+    "pointless-statement expression-not-assigned W0104",
+    FindingKind.LAYOUT: "E301 E302 E303 E304 E305 E306 E402 W291 W292 W293 W391 D100 module-import-not-at-top-of-file "
+    "wrong-import-position C0413 missing-module-docstring C0114",
+}
+_BY_CODE = {code: kind for kind, codes in _KINDS.items() for code in codes.split()}
+_EITHER_UNBOUND = "unbound-name"
+"""One code for the certain and the possible."""
+
+
+def kind_of(diagnostic: Diagnostic) -> FindingKind:
+    """The kind of a finding. Without a code it is about syntax: servers that give codes leave them out only there."""
+    if diagnostic.code is None:
+        return FindingKind.SYNTAX
+    if diagnostic.code == _EITHER_UNBOUND:
+        possible = "may be" in diagnostic.message or "possibly" in diagnostic.message
+        return FindingKind.POSSIBLY_UNBOUND if possible else FindingKind.UNDEFINED
+    return _BY_CODE.get(diagnostic.code, FindingKind.OTHER)

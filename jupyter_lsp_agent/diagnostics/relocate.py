@@ -1,0 +1,179 @@
+"""From a server's findings about a virtual document to findings in cells, a notebook's own ways taken out.
+
+A kernel allows what a file does not: `await` outside functions, a definition in one cell and another in the next, a value
+for its own sake on the last line. Findings that exist only because cells were joined are dropped here, by what
+is known of the cells (`CellAdvice`), never by the words of a message alone. Nothing else is dropped: what has no
+place in a cell is `unmapped`.
+
+Hints that code is unreachable are no findings. Where a server believes so of a later cell, the statement before is handed
+back as a guard for the next build.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic, DiagnosticSeverity, DiagnosticTag
+from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
+from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard
+from jupyter_lsp_agent.notebook.reserved_names import PREFIX
+from jupyter_lsp_agent.notebook.virtual_document import VirtualDocument
+
+_NO_ADVICE = CellAdvice()
+
+
+@dataclass(frozen=True, slots=True)
+class Relocated:
+    """What a server said of one virtual document, in cells.
+
+    Attributes:
+        cell_diagnostics: the findings, in the order in which they came.
+        unmapped: errors and warnings that belong to no cell line.
+        guards: statements after which the server believes that later cells never run; build again with them.
+    """
+
+    cell_diagnostics: tuple[CellDiagnostic, ...]
+    unmapped: tuple[Diagnostic, ...] = ()
+    guards: frozenset[Guard] = frozenset()
+
+
+def relocate(document: VirtualDocument, diagnostics: Sequence[Diagnostic]) -> Relocated:
+    """Put `diagnostics`, which speak of `document.text`, into the cells that they are about."""
+    found: list[CellDiagnostic] = []
+    unmapped: list[Diagnostic] = []
+    for diagnostic in diagnostics:
+        placed = _place(document, diagnostic)
+        if placed is not None:
+            found.append(placed)
+        elif _is_lost(document, diagnostic):
+            unmapped.append(diagnostic)
+    softened = _soften(document, found)
+    kept = [entry for finding in softened if (entry := _judge(document, finding)) is not None]
+    return Relocated(tuple(kept), tuple(unmapped), frozenset(_guards(document, diagnostics)))
+
+
+def _place(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic | None:
+    start = diagnostic.range.start
+    place = document.line_map.place_at(start.line)
+    if place is None:
+        return None
+    checks = document.advice.get(place.cell_index, _NO_ADVICE).checks
+    checked = checks.get(start.line - place.first_line)
+    if checked is not None:
+        return CellDiagnostic(place.cell_index, replace(diagnostic, range=checked, related_information=()))
+    moved = document.line_map.range_to_cell(diagnostic.range)
+    if moved is None:
+        return None
+    cell_index, cell_range = moved
+    related = tuple(entry for entry in diagnostic.related_information if entry.range is None)
+    return CellDiagnostic(cell_index, replace(diagnostic, range=cell_range, related_information=related))
+
+
+def _is_lost(document: VirtualDocument, diagnostic: Diagnostic) -> bool:
+    """Whether an unplaced finding must be told: those about glue are about our own text."""
+    if diagnostic.severity > DiagnosticSeverity.WARNING or DiagnosticTag.UNNECESSARY in diagnostic.tags:
+        return False
+    return document.line_map.place_at(diagnostic.range.start.line) is None
+
+
+def _judge(document: VirtualDocument, finding: CellDiagnostic) -> CellDiagnostic | None:
+    """The finding as a notebook's; `None` where a kernel has nothing against it."""
+    advice = document.advice.get(finding.cell_index)
+    if advice is None:
+        return finding
+    diagnostic = finding.diagnostic
+    if diagnostic.severity is DiagnosticSeverity.HINT or DiagnosticTag.UNNECESSARY in diagnostic.tags:
+        return None if PREFIX in diagnostic.message or _is_unreachable(diagnostic) else finding
+    if _is_notebook_way(advice, diagnostic, document):
+        return None
+    return finding
+
+
+def _is_notebook_way(advice: CellAdvice, diagnostic: Diagnostic, document: VirtualDocument) -> bool:
+    place, kind = diagnostic.range.start, kind_of(diagnostic)
+    return (
+        advice.broken
+        or any(stretch.start <= place <= stretch.end for stretch in advice.dead)
+        or (kind is FindingKind.SYNTAX and place in advice.await_places)
+        or (
+            kind is FindingKind.IMPORT
+            and any(stretch.start <= place <= stretch.end for stretch in advice.missing_imports)
+        )
+        or (kind is FindingKind.REDEFINITION and not _is_rebound_here(advice, diagnostic, document))
+        or (diagnostic.code or "") in advice.silenced_codes
+    )
+
+
+def _is_rebound_here(advice: CellAdvice, diagnostic: Diagnostic, document: VirtualDocument) -> bool:
+    """Whether the redefinition lies within one cell, where it is the user's own."""
+    return any(f"{quote}{name}{quote}" in diagnostic.message for name in advice.rebound for quote in "`'\"")
+
+
+def _soften(document: VirtualDocument, findings: Sequence[CellDiagnostic]) -> Iterator[CellDiagnostic]:
+    """Names that may well be there are warnings: after a star import that failed, after magics that bind unseen names."""
+    hidden = any(advice.hides_names for advice in document.advice.values()) or _star_failed(document, findings)
+    for finding in findings:
+        kind = kind_of(finding.diagnostic)
+        soft = (kind is FindingKind.UNDEFINED and hidden) or (
+            kind is FindingKind.POSSIBLY_UNBOUND and not _bound_here(document, finding)
+        )
+        yield _as_warning(finding) if soft else finding
+
+
+def _star_failed(document: VirtualDocument, findings: Sequence[CellDiagnostic]) -> bool:
+    for finding in findings:
+        stars = document.advice.get(finding.cell_index, _NO_ADVICE).star_imports
+        if kind_of(finding.diagnostic) is FindingKind.IMPORT and any(
+            star.start.line <= finding.diagnostic.range.start.line <= star.end.line for star in stars
+        ):
+            return True
+    return False
+
+
+def _bound_here(document: VirtualDocument, finding: CellDiagnostic) -> bool:
+    bound = document.advice.get(finding.cell_index, _NO_ADVICE).bound
+    return any(f"{quote}{name}{quote}" in finding.diagnostic.message for name in bound for quote in "`'\"")
+
+
+def _as_warning(finding: CellDiagnostic) -> CellDiagnostic:
+    if finding.diagnostic.severity > DiagnosticSeverity.WARNING:
+        return finding
+    return replace(finding, diagnostic=replace(finding.diagnostic, severity=DiagnosticSeverity.WARNING))
+
+
+def _is_unreachable(diagnostic: Diagnostic) -> bool:
+    return "unreachable" in diagnostic.message.lower() or "not analyzed" in diagnostic.message.lower()
+
+
+def _guards(document: VirtualDocument, diagnostics: Sequence[Diagnostic]) -> Iterator[Guard]:
+    for diagnostic in diagnostics:
+        if DiagnosticTag.UNNECESSARY in diagnostic.tags and _is_unreachable(diagnostic):
+            guard = _guard(document, diagnostic.range)
+            if guard is not None:
+                yield guard
+
+
+def _guard(document: VirtualDocument, dead: TextRange) -> Guard | None:
+    """The statement before a dead stretch that covers the first code of a later cell."""
+    places = document.line_map.places
+    place = document.line_map.place_at(dead.start.line)
+    if place is None:
+        return None
+    number = places.index(place)
+    starts = [_first_code(document, later.cell_index) for later in places]
+    own = starts[number]
+    here = document.line_map.to_cell(dead.start)
+    covered = any(
+        start is not None and dead.start <= start <= dead.end for start in starts[number + (own != dead.start) :]
+    )
+    if not covered or here is None:
+        return None
+    if own is None or dead.start > own:
+        return Guard(document.sources[place.cell_index], here.position.line, here.position.column)
+    before = next((n for n in range(number - 1, -1, -1) if starts[n] is not None), None)
+    return None if before is None else Guard(document.sources[places[before].cell_index], 0)
+
+
+def _first_code(document: VirtualDocument, cell_index: int) -> TextPosition | None:
+    first = document.advice.get(cell_index, _NO_ADVICE).first_code
+    return None if first is None else document.line_map.to_virtual(cell_index, first)

@@ -1,0 +1,53 @@
+"""What relocation must know of each cell to tell a notebook's own ways from errors. All places are the cell's own."""
+
+from dataclasses import dataclass, field
+
+from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A statement after which a server believes that nothing runs, found from its hints; fed back to the next build.
+
+    Attributes:
+        source: the cell's source: a cell that changed has no guards, a cell that moved keeps them.
+        line: 0-based line of the cell on which the dead stretch begins; the statement before it is the one to guard.
+        column: its column; `None`: the dead stretch begins in a later cell, so the cell's last statement is meant.
+    """
+
+    source: str
+    line: int
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CellAdvice:
+    """How findings in one cell are to be read.
+
+    Attributes:
+        broken: the cell does not parse: its own error is told, and what a server says of the rest of it is not.
+        await_places: where `await` and `async` stand outside functions, which a kernel allows.
+        dead: stretches that never run since the cell ended before.
+        first_code: where its first statement begins; `None` without statements.
+        last_expression: the expression whose value a kernel shows.
+        bound: names that it binds.
+        rebound: names that it binds more than once.
+        star_imports: its `from … import *`.
+        checks: relative virtual line of a check of ours → the place that its findings are about.
+        missing_imports: imports of modules that are told to be missing by us.
+        hides_names: it binds names that nobody can see (`%run` of what cannot be read, `%pylab`, …).
+        silenced_codes: what the cell's own file-level directive switches off.
+    """
+
+    broken: bool = False
+    await_places: frozenset[TextPosition] = frozenset()
+    dead: tuple[TextRange, ...] = ()
+    first_code: TextPosition | None = None
+    last_expression: TextRange | None = None
+    bound: frozenset[str] = frozenset()
+    rebound: frozenset[str] = frozenset()
+    star_imports: tuple[TextRange, ...] = ()
+    checks: dict[int, TextRange] = field(default_factory=dict, hash=False)
+    missing_imports: tuple[TextRange, ...] = ()
+    hides_names: bool = False
+    silenced_codes: frozenset[str] = frozenset()

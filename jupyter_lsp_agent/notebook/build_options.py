@@ -1,0 +1,35 @@
+"""What a build of virtual documents depends on beside the notebook."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from jupyter_lsp_agent.notebook.advice import Guard
+from jupyter_lsp_agent.notebook.cell_translation import MagicOptions
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """Settings, and facts that only the caller can find out.
+
+    Attributes:
+        kernel_names: names that the platform or IPython's start-up files give (`spark`).
+        python_cell_magics: cell magics, without `%%`, whose body is Python in the notebook's namespace.
+        ignore_cell_tags: findings in cells with such a tag are not told; the cells' text stays.
+        python_version: the kernel's (major, minor); `None`: not known, taken to be ours.
+        guards: statements that a server takes for the last to run (`relocate` finds them).
+        missing_modules: top-level names of modules that a server resolves and a kernel does not (folders without Python).
+        run_names: argument of `%run`, as written → the names that it binds; `None` or no entry: it cannot be read.
+    """
+
+    kernel_names: frozenset[str] = frozenset()
+    python_cell_magics: frozenset[str] = frozenset()
+    ignore_cell_tags: frozenset[str] = frozenset()
+    python_version: tuple[int, int] | None = None
+    guards: frozenset[Guard] = frozenset()
+    missing_modules: frozenset[str] = frozenset()
+    run_names: Mapping[str, frozenset[str] | None] = field(default_factory=dict, hash=False)
+
+    @property
+    def magics(self) -> MagicOptions:
+        """The part that translation depends on."""
+        return MagicOptions(python_cell_magics=self.python_cell_magics, python_version=self.python_version)

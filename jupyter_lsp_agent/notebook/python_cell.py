@@ -1,0 +1,171 @@
+"""One Python cell, looked at alone: its own errors, its names, and what must be rewritten wherever it stands.
+
+Nothing here depends on other cells, so the result is kept as long as the cell's source is. What other cells change is in
+`python_chunk`.
+"""
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from jupyter_lsp_agent.core.diagnostic import Diagnostic, DiagnosticSeverity
+from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+from jupyter_lsp_agent.notebook.advice import CellAdvice
+from jupyter_lsp_agent.notebook.awaits import find_top_level_awaits
+from jupyter_lsp_agent.notebook.broken_cell import salvage
+from jupyter_lsp_agent.notebook.cell_translation import CellTranslation
+from jupyter_lsp_agent.notebook.directives import Directives, find_directives
+from jupyter_lsp_agent.notebook.future_imports import FutureImports, find_future_imports
+from jupyter_lsp_agent.notebook.line_map import CellChunk, MappedLine
+from jupyter_lsp_agent.notebook.module_names import ModuleNames, collect_names
+from jupyter_lsp_agent.notebook.python_syntax import SyntaxFault, find_syntax_fault, parse
+from jupyter_lsp_agent.notebook.reachability import dead_ranges, find_cell_end, reachability_rewrites
+from jupyter_lsp_agent.notebook.rewrite import Rewrite
+from jupyter_lsp_agent.notebook.source_text import SourceText
+from jupyter_lsp_agent.notebook.dunder_file import find_dunder_file_uses
+
+SOURCE = "jupyter-lsp-agent"
+"""The `source` of findings that are ours."""
+
+INVALID_SYNTAX = "invalid-syntax"
+UNDEFINED_NAME = "undefined-name"
+UNRESOLVED_IMPORT = "unresolved-import"
+
+_HISTORY_NAME = re.compile(r"\b_(?:i?\d+)\b")
+_BROKEN_IN_EVERY_VERSION = re.compile(
+    r"'.' was never closed|unmatched '.'|unterminated (?:triple-quoted )?string|unexpected (?:EOF|indent)|"
+    r"expected an indented block|unindent does not match|inconsistent use of tabs|invalid non-printable|null byte"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PythonCell:
+    """What is known of a cell's Python. Compared by identity: a cell is analysed once and kept.
+
+    Attributes:
+        source: the cell's source.
+        translation: the same without IPython's syntax.
+        lines: what may be sent of it, before `rewrites`.
+        findings: our own, in the cell's coordinates.
+        names: what it binds.
+        assigned: what it binds, or may bind, by other means than a definition or an annotation.
+        broken_names: what a broken cell would bind, as far as one can tell.
+        rewrites: what must be changed wherever the cell stands; in the coordinates of `lines`.
+        futures: features that it imports from `__future__`.
+        directives: its file-level comments.
+        history_names: `_3`, `_i7`: outputs and inputs that it may use.
+        file_uses: where it uses `__file__`.
+        advice: for relocation.
+    """
+
+    source: str
+    translation: CellTranslation
+    lines: tuple[MappedLine, ...]
+    findings: tuple[Diagnostic, ...] = ()
+    names: ModuleNames = field(default_factory=ModuleNames)
+    assigned: frozenset[str] = frozenset()
+    broken_names: tuple[str, ...] = ()
+    rewrites: tuple[Rewrite, ...] = ()
+    futures: frozenset[str] = frozenset()
+    directives: Directives = field(default_factory=Directives)
+    history_names: frozenset[str] = frozenset()
+    file_uses: tuple[TextRange, ...] = ()
+    advice: CellAdvice = field(default_factory=CellAdvice)
+
+
+def own_finding(code: str, message: str, place: TextRange) -> Diagnostic:
+    """A finding of ours: always an error."""
+    return Diagnostic(range=place, severity=DiagnosticSeverity.ERROR, message=message, source=SOURCE, code=code)
+
+
+def analyse_cell(source: str, translation: CellTranslation, python_version: tuple[int, int] | None) -> PythonCell:
+    """Look at one cell.
+
+    Args:
+        source: its text as stored.
+        translation: the same in Python.
+        python_version: the kernel's; `None`: as ours.
+    """
+    refused = tuple(own_finding(INVALID_SYNTAX, error.message, error.range) for error in translation.errors)
+    text = translation.text
+    fault = find_syntax_fault(text)
+    if fault is None:
+        return _sound_cell(source, translation, translation.lines, refused)
+    if _may_be_newer_syntax(fault, python_version):
+        return PythonCell(source, translation, translation.lines, refused)
+    finding = own_finding(INVALID_SYNTAX, fault.message, _to_cell(translation.lines, fault.range))
+    lines, lost = salvage(translation.lines)
+    cell = _sound_cell(source, translation, lines, (finding, *refused))
+    return _as_broken(cell, lost)
+
+
+def _may_be_newer_syntax(fault: SyntaxFault, python_version: tuple[int, int] | None) -> bool:
+    """Whether a kernel newer than we are may accept what we do not; then its server has the word."""
+    if python_version is None or python_version <= sys.version_info[:2]:
+        return False
+    return not _BROKEN_IN_EVERY_VERSION.match(fault.message)
+
+
+def _sound_cell(
+    source: str, translation: CellTranslation, lines: tuple[MappedLine, ...], findings: tuple[Diagnostic, ...]
+) -> PythonCell:
+    text = "\n".join(line.text for line in lines)
+    tree = parse(text)
+    if tree is None:
+        return PythonCell(source, translation, lines, findings)
+    sources, directives = SourceText(text), find_directives([line.text for line in lines])
+    futures = find_future_imports(tree, sources)
+    end = find_cell_end(tree.body)
+    names = collect_names(tree, sources)
+    rewrites: list[Rewrite] = [*directives.rewrites, *futures.rewrites]
+    if end is not None:
+        rewrites += reachability_rewrites(sources, end)
+    chunk = CellChunk(lines)
+    return PythonCell(
+        source=source,
+        translation=translation,
+        lines=lines,
+        findings=findings,
+        names=names,
+        assigned=frozenset(names.assigned),
+        rewrites=tuple(rewrites),
+        futures=futures.features,
+        directives=directives,
+        history_names=frozenset(_HISTORY_NAME.findall(text)) if "_" in text else frozenset(),
+        file_uses=tuple(_range_to_cell(chunk, place) for place in find_dunder_file_uses(tree, sources)),
+        advice=CellAdvice(
+            await_places=frozenset(
+                place for found in find_top_level_awaits(tree, sources) if (place := chunk.to_cell(found)) is not None
+            ),
+            dead=tuple(_range_to_cell(chunk, place) for place in (dead_ranges(sources, end) if end else ())),
+            first_code=chunk.to_cell(sources.start(tree.body[0])) if tree.body else None,
+            bound=names.bound,
+            rebound=names.rebound,
+            star_imports=tuple(_range_to_cell(chunk, place) for place in names.star_imports),
+            silenced_codes=directives.silenced_codes,
+        ),
+    )
+
+
+def _as_broken(cell: PythonCell, lost: tuple[str, ...]) -> PythonCell:
+    advice = replace(cell.advice, broken=True, bound=cell.advice.bound | frozenset(lost))
+    return replace(cell, broken_names=lost, assigned=cell.assigned.union(lost), advice=advice, file_uses=())
+
+
+def _to_cell(lines: Sequence[MappedLine], place: TextRange) -> TextRange:
+    return _range_to_cell(CellChunk(lines), place)
+
+
+def _range_to_cell(chunk: CellChunk, place: TextRange) -> TextRange:
+    start, end = _nearest(chunk, place.start), _nearest(chunk, place.end)
+    return TextRange(start, max(start, end))
+
+
+def _nearest(chunk: CellChunk, place: TextPosition) -> TextPosition:
+    """A place's own, or that of the line before it where it is on glue."""
+    for line in range(place.line, -1, -1):
+        found = chunk.to_cell(TextPosition(line, place.column if line == place.line else 0))
+        if found is not None:
+            return found
+    return TextPosition(0, 0)

@@ -1,0 +1,174 @@
+"""One Python cell among others: what the rest of the notebook changes in the text that is sent of it."""
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from jupyter_lsp_agent.core.diagnostic import Diagnostic
+from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard
+from jupyter_lsp_agent.notebook.guards import guard_rewrites, statement_before
+from jupyter_lsp_agent.notebook.line_map import CellChunk
+from jupyter_lsp_agent.notebook.missing_modules import MissingImport, find_missing_imports
+from jupyter_lsp_agent.notebook.module_names import Annotation
+from jupyter_lsp_agent.notebook.python_cell import UNRESOLVED_IMPORT, PythonCell, own_finding
+from jupyter_lsp_agent.notebook.python_syntax import parse
+from jupyter_lsp_agent.notebook.reserved_names import ANYTHING, CHECK, MISSING_MODULE
+from jupyter_lsp_agent.notebook.rewrite import Glue, Replace, Rewrite, apply_rewrites
+from jupyter_lsp_agent.notebook.source_text import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkContext:
+    """What other cells and the caller say about one cell.
+
+    Attributes:
+        decorated: names that it defines and another cell assigns: their type must not be its definition's alone.
+        relaxed: names that it annotates and another cell binds differently.
+        guards: its statements that a server takes for the last to run.
+        missing_modules: modules that it imports and that do not exist.
+        run_names: line → names that `%run` on that line binds.
+        hides_names: one of its magics binds names that nobody can know.
+    """
+
+    decorated: frozenset[str] = frozenset()
+    relaxed: frozenset[str] = frozenset()
+    guards: frozenset[Guard] = frozenset()
+    missing_modules: frozenset[str] = frozenset()
+    run_names: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    hides_names: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PythonChunk:
+    """What is sent of a cell, our own findings in it, and the advice for relocation."""
+
+    chunk: CellChunk
+    findings: tuple[Diagnostic, ...] = ()
+    advice: CellAdvice = field(default_factory=CellAdvice)
+
+
+def compose_chunk(cell: PythonCell, context: ChunkContext) -> PythonChunk:
+    """Put one cell into its place."""
+    rewrites: list[Rewrite] = [*cell.rewrites]
+    rewrites += _decorations(cell, context.decorated)
+    checks = [_relax(cell, note) for note in cell.names.annotations if note.name in context.relaxed]
+    rewrites += [rewrite for check in checks for rewrite in check.rewrites]
+    rewrites += _bindings(cell, context)
+    missing = _missing(cell, context)
+    rewrites += [found.rewrite for found in missing]
+    rewrites += _guarded(cell, context.guards)
+    if not rewrites and not context.hides_names:
+        return PythonChunk(CellChunk(cell.lines), cell.findings, cell.advice)
+    chunk = CellChunk(apply_rewrites(cell.lines, rewrites))
+    places = _to_cell(cell, [found.place for found in missing])
+    return PythonChunk(chunk, _findings(cell, missing, places), _advice(cell, context, chunk, checks, places))
+
+
+def _decorations(cell: PythonCell, names: frozenset[str]) -> Iterator[Rewrite]:
+    """A decorator of which nothing is known, above each definition of a name that another cell assigns."""
+    for definition in cell.names.definitions:
+        start = definition.start
+        indentation = cell.lines[start.line].text[: start.column]
+        if definition.name in names and not indentation.strip():
+            yield Glue(start.line, f"{indentation}@{ANYTHING}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """An annotation that was taken from its name and put on a name of ours."""
+
+    name: str
+    place: TextRange
+    rewrites: tuple[Rewrite, ...]
+
+
+def _relax(cell: PythonCell, note: Annotation) -> _Check:
+    start, end = note.statement.start, note.statement.end
+    name = f"{CHECK}_{zlib.crc32(f'{note.name}:{note.text}'.encode()):08x}"
+    if not note.has_value:
+        return _Check(name, note.statement, (Replace(note.statement, "pass"),))
+    plain = Replace(note.colon_to_end, "")
+    indentation = cell.lines[start.line].text[: start.column]
+    if indentation.strip():
+        return _Check(name, note.statement, (plain,))
+    return _Check(
+        name, note.statement, (plain, Glue(end.line, f"{indentation}{name}: {note.text} = {note.name}", after=True))
+    )
+
+
+def _bindings(cell: PythonCell, context: ChunkContext) -> Iterator[Rewrite]:
+    """Names that are bound by what cannot be sent."""
+    if cell.broken_names:
+        yield Glue(len(cell.lines) - 1, _from_nowhere(cell.broken_names), after=True)
+    for line, names in context.run_names:
+        number = next((index for index, own in enumerate(cell.lines) if own.cell_line == line), None)
+        if number is not None and names:
+            indentation = cell.lines[number].text
+            indentation = indentation[: len(indentation) - len(indentation.lstrip())]
+            yield Glue(number, indentation + _from_nowhere(names), after=True)
+
+
+def _from_nowhere(names: tuple[str, ...]) -> str:
+    return f"from {MISSING_MODULE} import {', '.join(names)}"
+
+
+def _missing(cell: PythonCell, context: ChunkContext) -> list[MissingImport]:
+    if not context.missing_modules:
+        return []
+    source = _source(cell)
+    tree = parse("\n".join(source.lines))
+    return [] if tree is None else list(find_missing_imports(tree, source, context.missing_modules))
+
+
+def _guarded(cell: PythonCell, guards: frozenset[Guard]) -> Iterator[Rewrite]:
+    source = _source(cell)
+    tree = parse("\n".join(source.lines)) if guards else None
+    if tree is None:
+        return
+    chunk = CellChunk(cell.lines)
+    places = {_place(chunk, guard) for guard in guards}
+    statements = {id(found): found for place in places if (found := statement_before(tree.body, source, place))}
+    for statement in statements.values():
+        yield from guard_rewrites(statement, source)
+
+
+def _place(chunk: CellChunk, guard: Guard) -> TextPosition | None:
+    return None if guard.column is None else chunk.to_virtual(TextPosition(guard.line, guard.column))
+
+
+def _source(cell: PythonCell) -> SourceText:
+    return SourceText("\n".join(line.text for line in cell.lines))
+
+
+def _to_cell(cell: PythonCell, places: list[TextRange]) -> list[TextRange]:
+    chunk = CellChunk(cell.lines)
+    found = []
+    for place in places:
+        start, end = chunk.to_cell(place.start), chunk.to_cell(place.end)
+        if start is not None and end is not None:
+            found.append(TextRange(start, max(start, end)))
+    return found
+
+
+def _findings(cell: PythonCell, missing: list[MissingImport], places: list[TextRange]) -> tuple[Diagnostic, ...]:
+    told = [
+        own_finding(
+            UNRESOLVED_IMPORT,
+            f"Cannot resolve imported module `{found.module}`: a folder of that name holds no Python",
+            place,
+        )
+        for found, place in zip(missing, places, strict=True)
+    ]
+    return (*cell.findings, *told)
+
+
+def _advice(
+    cell: PythonCell, context: ChunkContext, chunk: CellChunk, checks: list[_Check], missing: list[TextRange]
+) -> CellAdvice:
+    places = {check.name: place for check, place in zip(checks, _to_cell(cell, [c.place for c in checks]), strict=True)}
+    lines = {}
+    for number, line in enumerate(chunk.lines):
+        if line.cell_line is None and line.text.lstrip().startswith(CHECK):
+            lines[number] = places[line.text.lstrip().partition(":")[0]]
+    return replace(cell.advice, checks=lines, missing_imports=tuple(missing), hides_names=context.hides_names)

@@ -1,0 +1,203 @@
+"""The virtual document of a Python notebook: its cells, made independent of each other where a kernel holds them so.
+
+Two passes: each cell alone (`python_cell`, kept while its source is), then what the cells mean for each other
+(`python_chunk`, kept while that is). A changed cell costs itself, and a loop over the others that touches no text.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from jupyter_lsp_agent.core.diagnostic import CellDiagnostic
+from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard
+from jupyter_lsp_agent.notebook.build_cache import BuildCache
+from jupyter_lsp_agent.notebook.build_options import BuildOptions
+from jupyter_lsp_agent.notebook.cell_translation import CellTranslation, EffectKind, MagicOptions
+from jupyter_lsp_agent.notebook.line_map import LineMap
+from jupyter_lsp_agent.notebook.magics import close_own_scopes, translate_cell
+from jupyter_lsp_agent.notebook.model import Cell
+from jupyter_lsp_agent.notebook.prefix import KERNEL_NAMES, prefix_text
+from jupyter_lsp_agent.notebook.python_cell import UNDEFINED_NAME, PythonCell, analyse_cell, own_finding
+from jupyter_lsp_agent.notebook.python_chunk import ChunkContext, PythonChunk, compose_chunk
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_HIDING = frozenset({EffectKind.PYLAB, EffectKind.STORE_ALL, EffectKind.INJECT})
+
+
+@dataclass(frozen=True, slots=True)
+class PythonText:
+    """The text of a Python notebook with its map, our findings, the advice of each cell, and what was seen on the way.
+
+    Attributes:
+        cells: cell index → the analysed cell.
+        imported_modules: top-level names of everything that is imported.
+        run_files: what `%run` is given, as written.
+    """
+
+    text: str
+    line_map: LineMap
+    findings: tuple[CellDiagnostic, ...]
+    advice: dict[int, CellAdvice]
+    cells: dict[int, PythonCell]
+    imported_modules: frozenset[str]
+    run_files: tuple[str, ...]
+
+
+def build_python_text(cells: Sequence[Cell], options: BuildOptions, cache: BuildCache) -> PythonText:
+    """Build the text of a notebook's Python cells, in order."""
+    analysed = _analyse_all(cells, options, cache)
+    names = _NotebookNames(analysed)
+    chunks = [_compose(cell, names, options, cache) for cell in analysed]
+    prefix = _prefix(analysed, names, options)
+    indexes = [cell.index for cell in cells]
+    line_map = LineMap(prefix.count("\n"), [(i, chunk.chunk) for i, chunk in zip(indexes, chunks, strict=True)])
+    return PythonText(
+        text=prefix + "".join([chunk.chunk.text for chunk in chunks]),
+        line_map=line_map,
+        findings=tuple(_findings(indexes, analysed, chunks, names)),
+        advice=dict(zip(indexes, (chunk.advice for chunk in chunks), strict=True)),
+        cells=dict(zip(indexes, analysed, strict=True)),
+        imported_modules=frozenset().union(*(cell.names.imported for cell in analysed)),
+        run_files=tuple(dict.fromkeys(_run_files(analysed))),
+    )
+
+
+class _NotebookNames:
+    """Which names are bound in how many cells, and how."""
+
+    def __init__(self, cells: Sequence[PythonCell]) -> None:
+        self.assigned: Counter[str] = Counter()
+        self.bound: Counter[str] = Counter()
+        self.annotated: dict[str, set[str]] = {}
+        for cell in cells:
+            self.assigned.update(cell.assigned)
+            self.bound.update(cell.advice.bound)
+            for note in cell.names.annotations:
+                self.annotated.setdefault(note.name, set()).add(note.text)
+
+    def assigned_elsewhere(self, name: str, cell: PythonCell) -> bool:
+        """Whether another cell gives `name` a value by assignment, loop, import or a broken line."""
+        return self.assigned[name] > (name in cell.assigned)
+
+    def annotated_elsewhere(self, name: str, cell: PythonCell) -> bool:
+        """Whether another cell declares a type for `name`."""
+        return name in self.annotated and self.bound[name] > 1 and not cell.names.annotations
+
+    def bound_elsewhere(self, name: str, cell: PythonCell) -> bool:
+        """Whether another cell binds `name` in any way."""
+        return self.bound[name] > (name in cell.advice.bound)
+
+
+def _analyse_all(cells: Sequence[Cell], options: BuildOptions, cache: BuildCache) -> list[PythonCell]:
+    analysed = [_analyse(cell.source, options, cache, options.magics, frozenset()) for cell in cells]
+    special = [
+        number for number, cell in enumerate(analysed) if cell.translation.automagic or cell.translation.own_scopes
+    ]
+    if special:
+        names = _NotebookNames(analysed)
+        for number in special:
+            analysed[number] = _analyse_again(analysed[number], names, options, cache)
+    return analysed
+
+
+def _analyse_again(cell: PythonCell, names: _NotebookNames, options: BuildOptions, cache: BuildCache) -> PythonCell:
+    """A cell whose translation depends on what other cells bind."""
+    magics = options.magics
+    word = cell.translation.automagic
+    if word is not None and names.bound[word]:
+        magics = replace(magics, automagic=False)
+    scoped = frozenset(name for scope in cell.translation.own_scopes for name in scope.names)
+    elsewhere = frozenset(name for name in scoped if names.bound_elsewhere(name, cell))
+    return _analyse(cell.source, options, cache, magics, elsewhere)
+
+
+def _analyse(
+    source: str, options: BuildOptions, cache: BuildCache, magics: MagicOptions, elsewhere: frozenset[str]
+) -> PythonCell:
+    def make() -> PythonCell:
+        translation = close_own_scopes(translate_cell(_SURROGATE.sub("\ufffd", source), magics), elsewhere)
+        return analyse_cell(source, translation, options.python_version)
+
+    return cache.cells.get((source, magics, options.python_version, elsewhere), make)
+
+
+def _compose(cell: PythonCell, names: _NotebookNames, options: BuildOptions, cache: BuildCache) -> PythonChunk:
+    context = _context(cell, names, options)
+    return cache.chunks.get((cell, context), lambda: compose_chunk(cell, context))
+
+
+_NO_CONTEXT = ChunkContext()
+
+
+def _context(cell: PythonCell, names: _NotebookNames, options: BuildOptions) -> ChunkContext:
+    decorated = frozenset(
+        definition.name
+        for definition in cell.names.definitions
+        if names.assigned_elsewhere(definition.name, cell) or names.annotated_elsewhere(definition.name, cell)
+    )
+    relaxed = frozenset(
+        note.name
+        for note in cell.names.annotations
+        if len(names.annotated[note.name]) > 1 or names.bound_elsewhere(note.name, cell)
+    )
+    guards = frozenset(guard for guard in options.guards if guard.source == cell.source)
+    missing = options.missing_modules & cell.names.imported
+    effects = cell.translation.effects
+    if not (decorated or relaxed or guards or missing or effects):
+        return _NO_CONTEXT
+    return ChunkContext(
+        decorated=decorated,
+        relaxed=relaxed,
+        guards=guards,
+        missing_modules=missing,
+        run_names=tuple(_run_names(cell.translation, options)),
+        hides_names=_hides_names(cell.translation, options),
+    )
+
+
+def _run_names(translation: CellTranslation, options: BuildOptions) -> Iterator[tuple[int, tuple[str, ...]]]:
+    for effect in translation.effects:
+        if effect.kind is EffectKind.RUN_FILE:
+            yield effect.cell_line, tuple(sorted(options.run_names.get(effect.argument) or ()))
+
+
+def _hides_names(translation: CellTranslation, options: BuildOptions) -> bool:
+    return any(
+        effect.kind in _HIDING
+        or (effect.kind is EffectKind.RUN_FILE and options.run_names.get(effect.argument) is None)
+        for effect in translation.effects
+    )
+
+
+def _run_files(cells: Iterable[PythonCell]) -> Iterator[str]:
+    for cell in cells:
+        for effect in cell.translation.effects:
+            if effect.kind is EffectKind.RUN_FILE:
+                yield effect.argument
+
+
+def _prefix(cells: Sequence[PythonCell], names: _NotebookNames, options: BuildOptions) -> str:
+    first = next((cell for cell in cells if cell.source.strip()), None)
+    history = {name for cell in cells for name in cell.history_names if not names.bound[name]}
+    return prefix_text(
+        directives=first.directives.texts if first is not None and first.directives.alone else (),
+        futures=(feature for cell in cells for feature in cell.futures),
+        helpers=(helper for cell in cells for helper in cell.translation.helpers),
+        names=(*options.kernel_names, *history),
+    )
+
+
+def _findings(
+    indexes: Sequence[int], cells: Sequence[PythonCell], chunks: Sequence[PythonChunk], names: _NotebookNames
+) -> Iterator[CellDiagnostic]:
+    for index, cell, chunk in zip(indexes, cells, chunks, strict=True):
+        for finding in chunk.findings:
+            yield CellDiagnostic(index, finding)
+        if cell.file_uses and not names.bound["__file__"]:
+            for place in cell.file_uses:
+                message = "Name `__file__` is not defined in a notebook"
+                yield CellDiagnostic(index, own_finding(UNDEFINED_NAME, message, place))
+
+
+__all__ = ["KERNEL_NAMES", "Guard", "PythonText", "build_python_text"]

@@ -1,0 +1,214 @@
+"""From a notebook to the texts that language servers are shown.
+
+One text for the kernel's language, and one for each body of another language (`%%bash`, a cell that VS Code marks as
+JavaScript). `build_virtual_documents` is a pure function; what it cannot know without the file system (`%run`'s file, folders
+that look like modules) comes in as options, and what it would like to know goes out as `Needs`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from jupyter_lsp_agent.core.diagnostic import CellDiagnostic
+from jupyter_lsp_agent.core.ids import LanguageId
+from jupyter_lsp_agent.core.positions import CellLine, split_lines
+from jupyter_lsp_agent.notebook.advice import CellAdvice
+from jupyter_lsp_agent.notebook.build_cache import BuildCache
+from jupyter_lsp_agent.notebook.build_options import BuildOptions
+from jupyter_lsp_agent.notebook.languages import PYTHON, detect_language, file_extension, language_from_name
+from jupyter_lsp_agent.notebook.line_map import CellChunk, LineMap, MappedLine, whole_lines
+from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
+from jupyter_lsp_agent.notebook.python_cell import PythonCell
+from jupyter_lsp_agent.notebook.python_document import build_python_text
+
+__all__ = [
+    "BuildCache",
+    "BuildOptions",
+    "Needs",
+    "UncheckedLines",
+    "VirtualDocument",
+    "VirtualNotebook",
+    "build_virtual_documents",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualDocument:
+    """A text to be shown to a server.
+
+    Attributes:
+        language_id: its language.
+        extension: of a file in that language, with the dot.
+        kernel: whether it is in the kernel's language; else it is one body inside one cell.
+        text: what the server sees.
+        line_map: where its characters came from.
+        advice: by cell index; cells without an entry need none.
+        sources: by cell index, the sources of its cells, for guards.
+        cell_index: of a body inside one cell, that cell; `None` for the kernel's document.
+        reason: of a body inside one cell, how it comes to be there (`cell magic %%bash`).
+    """
+
+    language_id: LanguageId
+    extension: str
+    kernel: bool
+    text: str = field(repr=False)
+    line_map: LineMap = field(repr=False, compare=False)
+    advice: Mapping[int, CellAdvice] = field(default_factory=dict, repr=False, hash=False)
+    sources: Mapping[int, str] = field(default_factory=dict, repr=False, hash=False)
+    cell_index: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UncheckedLines:
+    """Lines of a cell, 0-based and inclusive, that no server can be shown, and why."""
+
+    cell_index: int
+    first_line: int
+    last_line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What the caller can find out for a better build (`BuildOptions`).
+
+    Attributes:
+        imported_modules: top-level names of all imported modules (→ `missing_modules`).
+        run_files: arguments of `%run`, as written (→ `run_names`).
+    """
+
+    imported_modules: frozenset[str] = frozenset()
+    run_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualNotebook:
+    """A notebook as servers see it.
+
+    Attributes:
+        language: the kernel's; `None` where nothing tells it.
+        documents: the kernel's document first, where there is code.
+        findings: our own, in cell coordinates.
+        unchecked: lines that are in no document.
+        needs: what would be good to know.
+        ignored_cells: cells whose findings are not told (`ignore_cell_tags`); `findings` has none of them already.
+    """
+
+    language: LanguageId | None
+    documents: tuple[VirtualDocument, ...]
+    findings: tuple[CellDiagnostic, ...] = ()
+    unchecked: tuple[UncheckedLines, ...] = ()
+    needs: Needs = field(default_factory=Needs)
+    ignored_cells: frozenset[int] = frozenset()
+
+
+def build_virtual_documents(
+    notebook: Notebook, options: BuildOptions, cache: BuildCache | None = None
+) -> VirtualNotebook:
+    """Build every virtual document of a notebook.
+
+    Args:
+        notebook: the notebook as read.
+        options: settings and facts.
+        cache: what was kept of the last build of the same notebook.
+    """
+    language = detect_language(notebook)
+    own, foreign = _by_language(notebook, language)
+    unchecked = tuple(_defects(notebook))
+    ignored = frozenset(cell.index for cell in notebook.cells if options.ignore_cell_tags.intersection(cell.tags))
+    if language == PYTHON:
+        return _python_notebook(own, foreign, options, cache or BuildCache(), unchecked, ignored)
+    documents = [*_plain_document(language, own), *(_whole_cell(cell) for cell in foreign)]
+    return VirtualNotebook(language, tuple(documents), unchecked=unchecked, ignored_cells=ignored)
+
+
+def _python_notebook(
+    own: Sequence[Cell],
+    foreign: Sequence[Cell],
+    options: BuildOptions,
+    cache: BuildCache,
+    unchecked: tuple[UncheckedLines, ...],
+    ignored: frozenset[int],
+) -> VirtualNotebook:
+    cache.turn()
+    built = build_python_text(own, options, cache)
+    document = VirtualDocument(
+        language_id=PYTHON,
+        extension=".py",
+        kernel=True,
+        text=built.text,
+        line_map=built.line_map,
+        advice=built.advice,
+        sources={cell.index: cell.source for cell in own},
+    )
+    bodies = [body for index, cell in built.cells.items() for body in _foreign_bodies(index, cell)]
+    return VirtualNotebook(
+        language=PYTHON,
+        documents=(*([document] if own else []), *bodies, *(_whole_cell(cell) for cell in foreign)),
+        findings=tuple(finding for finding in built.findings if finding.cell_index not in ignored),
+        unchecked=(*unchecked, *(lines for index, cell in built.cells.items() for lines in _unchecked(index, cell))),
+        needs=Needs(built.imported_modules, built.run_files),
+        ignored_cells=ignored,
+    )
+
+
+def _by_language(notebook: Notebook, language: LanguageId | None) -> tuple[list[Cell], list[Cell]]:
+    """The code cells in the kernel's language, and those that say that they are in another."""
+    own: list[Cell] = []
+    foreign: list[Cell] = []
+    for cell in notebook.cells:
+        if cell.kind is CellKind.CODE and cell.defect is None:
+            elsewhere = cell.language is not None and language_from_name(cell.language) != language
+            (foreign if elsewhere else own).append(cell)
+    return own, foreign
+
+
+def _plain_document(language: LanguageId | None, cells: Sequence[Cell]) -> Iterator[VirtualDocument]:
+    if language is None or not cells:
+        return
+    chunks = [(cell.index, CellChunk(whole_lines(cell.source))) for cell in cells]
+    yield VirtualDocument(
+        language_id=language,
+        extension=file_extension(language),
+        kernel=True,
+        text="".join(chunk.text for _, chunk in chunks),
+        line_map=LineMap(0, chunks),
+        sources={cell.index: cell.source for cell in cells},
+    )
+
+
+def _whole_cell(cell: Cell) -> VirtualDocument:
+    language = language_from_name(cell.language or "plaintext")
+    return _body(cell.index, language, whole_lines(cell.source), f"cell language {cell.language}")
+
+
+def _foreign_bodies(cell_index: int, cell: PythonCell) -> Iterator[VirtualDocument]:
+    lines = split_lines(cell.source)
+    for body in cell.translation.foreign:
+        mapped = [MappedLine(lines[n], CellLine(n)) for n in range(body.first_line, body.last_line + 1)]
+        if mapped:
+            yield _body(cell_index, body.language, mapped, f"cell magic %%{body.magic}")
+
+
+def _body(cell_index: int, language: LanguageId, lines: Sequence[MappedLine], reason: str) -> VirtualDocument:
+    chunk = CellChunk(lines)
+    return VirtualDocument(
+        language_id=language,
+        extension=file_extension(language),
+        kernel=False,
+        text=chunk.text,
+        line_map=LineMap(0, [(cell_index, chunk)]),
+        cell_index=cell_index,
+        reason=reason,
+    )
+
+
+def _unchecked(cell_index: int, cell: PythonCell) -> Iterator[UncheckedLines]:
+    for lines in cell.translation.unchecked:
+        yield UncheckedLines(cell_index, lines.first_line, lines.last_line, lines.reason)
+
+
+def _defects(notebook: Notebook) -> Iterator[UncheckedLines]:
+    for cell in notebook.cells:
+        if cell.defect is not None:
+            yield UncheckedLines(cell.index, 0, len(split_lines(cell.source)) - 1, cell.defect)
