@@ -4,7 +4,7 @@
 JupyterLspAgentError
 ├── NotebookError                     InvalidNotebookError · UnsupportedNotebookFormatError
 ├── EditError                         InvalidEditError · UnknownCellError · StaleContentError(content_hash) ·
-│                                     EditsDisabledError
+│                                     ContentChangedError · EditsDisabledError
 ├── SettingsError
 ├── TransportError   (bytes)          ServerExitedError(exit_code, stderr_tail) · ProtocolError (peer broke framing)
 ├── RequestError     (answers)        ResponseError(code, data) · InvalidResponseError(method) ·
@@ -55,6 +55,10 @@ class StaleContentError(EditError):
     def __init__(self, message: str, *, content_hash: str) -> None:
         super().__init__(message)
         self.content_hash = content_hash
+
+
+class ContentChangedError(EditError):
+    """The document was changed by somebody else between reading and writing."""
 
 
 class EditsDisabledError(EditError):
