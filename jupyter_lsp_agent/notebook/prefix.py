@@ -5,7 +5,7 @@ Every name has a value: a declaration without one is "unbound" to all servers. N
 
 from collections.abc import Iterable, Iterator
 
-from jupyter_lsp_agent.notebook.magics import PRELUDE, PRELUDE_IMPORT
+from jupyter_lsp_agent.notebook.magic_prelude import PRELUDE, PRELUDE_IMPORT
 from jupyter_lsp_agent.notebook.reserved_names import ANYTHING, CALL, FLAG, RAISED, TYPING
 
 KERNEL_NAMES = (
