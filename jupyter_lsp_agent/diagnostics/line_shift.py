@@ -30,12 +30,14 @@ class LineShift:
         places: old to new, for lines of changed or vanished cells that are still there.
         old_hunks: the replaced stretch that an old line lies in.
         new_hunks: the replacement that a new line lies in, under the same number.
+        old_lines: those lines of changed and new cells that were there before: the new places of `places`.
     """
 
     matching: CellMatching
     places: Mapping[CellPlace, CellPlace]
     old_hunks: Mapping[CellPlace, HunkNumber]
     new_hunks: Mapping[CellPlace, HunkNumber]
+    old_lines: frozenset[CellPlace]
 
     def new_place(self, old: CellPlace) -> CellPlace | None:
         """Where an old line is now; `None` where it is gone."""
@@ -47,6 +49,11 @@ class LineShift:
     def new_cell(self, old_cell: int) -> int | None:
         """Where an old cell is now; `None` where it is gone, or was never there."""
         return self.matching.new_of_old[old_cell] if old_cell < len(self.matching.new_of_old) else None
+
+    def is_old_line(self, new: CellPlace) -> bool:
+        """Whether a new line was there before, here or elsewhere."""
+        old_cell = self.matching.old_of_new[new.cell_index]
+        return new in self.old_lines or (old_cell is not None and old_cell not in self.matching.changed)
 
     def is_unchanged(self, old_cell: int) -> bool:
         """Whether a cell is still there with the same content."""
@@ -78,7 +85,7 @@ class _Builder:
             for side, places in zip(sides, hunk, strict=True):
                 for place in places:
                     side.setdefault(place, HunkNumber(number))
-        return LineShift(self._matching, self._places, *sides)
+        return LineShift(self._matching, self._places, *sides, frozenset(self._places.values()))
 
     def compare_changed_cells(self) -> None:
         """Diff each changed cell; what is left over waits for `find_moves`."""
