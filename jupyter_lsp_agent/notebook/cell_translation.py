@@ -29,7 +29,10 @@ class EffectKind(StrEnum):
     """What a magic does to the namespace that its own line does not tell."""
 
     RUN_FILE = "run_file"
-    """`%run PATH`: binds what the file's top level binds. `argument` is the path as written."""
+    """`%run PATH`: binds what the file's top level binds. `argument` is the path, without quotes."""
+
+    RUN_MODULE = "run_module"
+    """`%run -m NAME`: binds what the module's top level binds. `argument` is its dotted name."""
 
     PYLAB = "pylab"
     """`%pylab`: a star import of `numpy` and `matplotlib.pylab`."""
@@ -38,13 +41,13 @@ class EffectKind(StrEnum):
     """`%store -r` without names: binds whatever was stored."""
 
     INJECT = "inject"
-    """Binds names that cannot be told from the text (`%load_data`, `%run` with a computed path, `%R`'s pushes, …)."""
+    """Binds names that cannot be told from the text (`%rerun`, `%run` with a computed path, …)."""
 
     RESET = "reset"
     """`%reset`, `%reset_selective`, `%xdel`: names vanish."""
 
     CHANGE_FOLDER = "change_folder"
-    """`%cd PATH`: later relative paths mean something else. `argument` is the path as written."""
+    """`%cd PATH`: later relative paths mean something else. `argument` is the path, without quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +72,12 @@ class MagicBinding:
     Attributes:
         name: the name.
         cell_line: the magic's line.
-        type_expression: its type, in terms of built-ins and of prelude names; `None`: not known, anything goes.
+        type_name: its type as IPython has it: `str`, `SList`, `CapturedIO`, …; `Any` where it is not known.
     """
 
     name: str
     cell_line: CellLine
-    type_expression: str | None = None
+    type_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ class CellTranslation:
 
     Attributes:
         lines: the text, line for line, with glue.
-        scope: where the cell's Python runs.
+        scope: where the cell's body runs. Whatever it says, `lines` belongs into the document.
         bindings: names that magics bind; `lines` binds each of them already, with that type.
         helpers: names of the prelude that `lines` uses.
         foreign: bodies of other languages.
@@ -151,8 +154,8 @@ class CellTranslation:
         effects: what defines names that nobody can see in the text.
         errors: what IPython would refuse.
         own_scopes: stretches whose names are nobody else's (`magics.close_own_scopes`).
-        automagic: the first word of a one-line cell read as a magic without `%`. It is Python after all where the notebook
-            binds that word; then translate again with `MagicOptions(automagic=False)`.
+        automagic: the first word of a one-line cell read as a magic without `%`. It is Python after all where the
+            notebook binds that word; then translate again with `MagicOptions(automagic=False)`.
         is_identity: whether `lines` is the source, unchanged, line by line.
     """
 

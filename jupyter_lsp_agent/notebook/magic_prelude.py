@@ -1,53 +1,84 @@
 """Python definitions that translated cells use: what `!command`, `%%capture` and their like give.
 
-They stand in the virtual document's prefix, so they are written to give no finding in any of the servers: real values for
-defaults, no unused import. The types are those of IPython (`IPython.utils.text.SList`, `IPython.utils.capture.CapturedIO`,
-`timeit`'s result), restated because the analysed environment may have no IPython.
+They stand in the virtual document's prefix, so they are written to give no finding in any of the servers. The types
+are IPython's (`IPython.utils.text.SList`, `IPython.utils.capture.CapturedIO`, `TimeitResult`), restated because the
+analysed environment may have no IPython. Built-ins are named through their module: a notebook may rebind `list`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 ANY = "_jla_any"
-"""A function that returns anything."""
+"""Gives anything: the type is not known."""
+
+STR = "_jla_str"
+"""Gives a `str`."""
+
+STR_LIST = "_jla_str_list"
+"""Gives a `list[str]`."""
 
 SLIST = "_jla_SList"
-"""The class of what `x = !command` gives."""
+"""Gives what `x = !command` binds."""
 
 CAPTURED = "_jla_CapturedIO"
-"""The class of what `%%capture x` gives."""
+"""Gives what `%%capture x` binds."""
 
 TIMEIT = "_jla_TimeitResult"
-"""The class of what `%timeit -o` gives."""
+"""Gives what `%timeit -o` returns."""
+
+TYPE_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        ANY: "Any",
+        STR: "str",
+        STR_LIST: "list[str]",
+        SLIST: "SList",
+        CAPTURED: "CapturedIO",
+        TIMEIT: "TimeitResult",
+    }
+)
+"""Prelude name → the type that calling it gives, in IPython's words."""
+
+PRELUDE_IMPORT = "import builtins as _jla_builtins, typing as _jla_typing"
+"""What must stand before any of `PRELUDE`."""
 
 _ANY_SOURCE = f"""\
 def {ANY}(*_arguments: object) -> _jla_typing.Any:
     return _arguments"""
 
+_STR_SOURCE = f"""\
+def {STR}() -> _jla_builtins.str:
+    return "".join(["", ""])"""
+
+_STR_LIST_SOURCE = f"""\
+def {STR_LIST}() -> _jla_builtins.list[_jla_builtins.str]:
+    return []"""
+
+_TEXT_LIST = "_jla_builtins.list[_jla_builtins.str]"
+
 _SLIST_SOURCE = f"""\
-class {SLIST}(list[str]):
+class {SLIST}({_TEXT_LIST}):
     @property
-    def l(self) -> list[str]:
+    def l(self) -> {_TEXT_LIST}:
         return self
 
     @property
-    def list(self) -> "{SLIST}":
+    def list(self) -> {_TEXT_LIST}:
         return self
 
     @property
-    def n(self) -> str:
+    def n(self) -> _jla_builtins.str:
         return ""
 
     @property
-    def nlstr(self) -> str:
+    def nlstr(self) -> _jla_builtins.str:
         return ""
 
     @property
-    def s(self) -> str:
+    def s(self) -> _jla_builtins.str:
         return ""
 
     @property
-    def spstr(self) -> str:
+    def spstr(self) -> _jla_builtins.str:
         return ""
 
     @property
@@ -58,27 +89,39 @@ class {SLIST}(list[str]):
     def paths(self) -> _jla_typing.Any:
         return self
 
-    def grep(self, pattern: _jla_typing.Any, prune: _jla_typing.Any = False, field: _jla_typing.Any = None) -> "{SLIST}":
+    def get_list(self) -> {_TEXT_LIST}:
         return self
 
-    def fields(self, *fields: int) -> _jla_typing.Any:
+    def get_nlstr(self) -> _jla_builtins.str:
+        return ""
+
+    def get_spstr(self) -> _jla_builtins.str:
+        return ""
+
+    def get_paths(self) -> _jla_typing.Any:
         return self
 
-    def sort(self, field: _jla_typing.Any = None, nums: _jla_typing.Any = False) -> _jla_typing.Any:
+    def grep(self, pattern: _jla_typing.Any, prune: object = False, field: object = None) -> "{SLIST}":
+        return self
+
+    def fields(self, *fields: _jla_typing.Any) -> _jla_typing.Any:
+        return self
+
+    def sort(self, *arguments: _jla_typing.Any, **keywords: _jla_typing.Any) -> _jla_typing.Any:
         return self"""
 
 _CAPTURED_SOURCE = f"""\
 class {CAPTURED}:
     @property
-    def stdout(self) -> str:
+    def stdout(self) -> _jla_builtins.str:
         return ""
 
     @property
-    def stderr(self) -> str:
+    def stderr(self) -> _jla_builtins.str:
         return ""
 
     @property
-    def outputs(self) -> list[_jla_typing.Any]:
+    def outputs(self) -> _jla_builtins.list[_jla_typing.Any]:
         return []
 
     def show(self) -> None:
@@ -89,31 +132,42 @@ class {CAPTURED}:
 
 _TIMEIT_SOURCE = f"""\
 class {TIMEIT}:
-    loops: int = 0
-    repeat: int = 0
-    best: float = 0.0
-    worst: float = 0.0
-    all_runs: list[float] = []
-    timings: list[float] = []
-    compile_time: float = 0.0
+    loops: _jla_builtins.int = 0
+    repeat: _jla_builtins.int = 0
+    best: _jla_builtins.float = 0.0
+    worst: _jla_builtins.float = 0.0
+    all_runs: _jla_builtins.list[_jla_builtins.float] = []
+    compile_time: _jla_builtins.float = 0.0
 
     @property
-    def average(self) -> float:
+    def timings(self) -> _jla_builtins.list[_jla_builtins.float]:
+        return []
+
+    @property
+    def average(self) -> _jla_builtins.float:
         return 0.0
 
     @property
-    def stdev(self) -> float:
+    def stdev(self) -> _jla_builtins.float:
         return 0.0"""
 
 PRELUDE: Mapping[str, str] = MappingProxyType(
     {
         ANY: _ANY_SOURCE,
+        STR: _STR_SOURCE,
+        STR_LIST: _STR_LIST_SOURCE,
         SLIST: _SLIST_SOURCE,
         CAPTURED: _CAPTURED_SOURCE,
         TIMEIT: _TIMEIT_SOURCE,
     }
 )
-"""Prelude name → the Python source that defines it. Each may use `_jla_typing`, the module `typing` (`PRELUDE_IMPORT`)."""
+"""Prelude name → the Python source that defines it; `PRELUDE_IMPORT` must stand before it."""
 
-PRELUDE_IMPORT = "import typing as _jla_typing"
-"""What must stand before any of `PRELUDE`."""
+
+def prelude_lines(helpers: Iterable[str]) -> list[str]:
+    """The lines that define `helpers`, in a fixed order, with what they need; none for no helpers."""
+    wanted = frozenset(helpers)
+    if not wanted:
+        return []
+    sources = [PRELUDE_IMPORT, *(source for name, source in PRELUDE.items() if name in wanted)]
+    return "\n".join(sources).split("\n")

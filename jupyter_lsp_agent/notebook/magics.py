@@ -1,55 +1,284 @@
 """Translate one cell from IPython to Python, in place.
 
-`translate_cell` is the only entry. What is IPython's syntax is found in `ipython_syntax`, what a magic does is data in
-`magic_table`, the values are in `cell_translation`.
+`translate_cell` is the only entry. Four steps, each a module: what IPython strips from the left (`cell_cleanup`), the
+forms of its syntax (`ipython_syntax`), what a magic is (`magic_table`, data) and what is written in its place
+(`line_magics`, and here for whole cells). The values are in `cell_translation`; what is written may use the names of
+`magic_prelude`.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 
+from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.core.positions import CellLine, split_lines
-from jupyter_lsp_agent.notebook.cell_translation import (
-    CellScope,
-    CellTranslation,
-    MagicOptions,
-    OwnScope,
+from jupyter_lsp_agent.notebook.cell_cleanup import SourceLine, clean_lines, source_lines
+from jupyter_lsp_agent.notebook.cell_translation import CellScope, CellTranslation, ForeignBody, MagicOptions
+from jupyter_lsp_agent.notebook.ipython_syntax import (
+    Construct,
+    find_automagic,
+    find_constructs,
+    may_hold_ipython_syntax,
 )
+from jupyter_lsp_agent.notebook.line_magics import LineTranslator, bound_names, names_in
 from jupyter_lsp_agent.notebook.line_map import MappedLine
-from jupyter_lsp_agent.notebook.magic_prelude import PRELUDE, PRELUDE_IMPORT
+from jupyter_lsp_agent.notebook.magic_arguments import statement_start
+from jupyter_lsp_agent.notebook.magic_prelude import ANY, PRELUDE, prelude_lines
+from jupyter_lsp_agent.notebook.magic_table import (
+    AUTOMAGIC_WORDS,
+    BACKGROUND,
+    CELL_MAGICS,
+    CODE_TEMPLATE,
+    FIRST_LINE_LANGUAGES,
+    LANGUAGE_OF_PROGRAM,
+    SCRIPT,
+    SCRIPT_BINDINGS,
+    BodyKind,
+    CellMagic,
+    FirstLine,
+)
+from jupyter_lsp_agent.notebook.own_scopes import close_own_scopes
+from jupyter_lsp_agent.notebook.python_syntax import find_syntax_fault
+from jupyter_lsp_agent.notebook.translation_sheet import LineBuilder, TranslationSheet
 
-__all__ = ["PRELUDE", "PRELUDE_IMPORT", "CellTranslation", "MagicOptions", "close_own_scopes", "translate_cell"]
+__all__ = ["PRELUDE", "CellTranslation", "MagicOptions", "close_own_scopes", "prelude_lines", "translate_cell"]
 
-_TRIGGER = re.compile(r"(?:^|[\r\n])[ \t\f]*(?:[%!?,;/]|>>>)|=[ \t\f\\\r\n]*[%!](?!=)|\?[ \t\f]*(?:[\r\n]|$)")
+_HELP_ON_CELL_MAGIC = re.compile(r"%%\w+\?")
+_FIRST_WORD = re.compile(r"\s*([^\W\d]\w*)")
+_COMMENT_OR_EMPTY = re.compile(r"\s*(?:#|$)")
+_USER_MAGIC = CellMagic(BodyKind.PYTHON)
+_DEFINITION = re.compile(
+    r"(?:cpdef\s[^(\n=]*?|def\s+|cdef\s+class\s+|class\s+)([^\W\d]\w*)\s*[(:]|([^\W\d]\w*)\s*=(?!=)", re.UNICODE
+)
+_VERSION = re.compile(r"[\d.]+(?:\.exe)?$")
 
 
 def translate_cell(source: str, options: MagicOptions) -> CellTranslation:
     """What `source` is in Python.
 
-    Any text is accepted and nothing is raised: what is neither Python nor IPython stays as it is, for Python's own parse
-    to report.
+    Any text is accepted and nothing is raised: what is neither Python nor IPython's stays as it is, for Python's own
+    parse to report. Lines end where `core.positions.split_lines` ends them, whatever IPython makes of CRLF.
     """
-    lines = split_lines(source)
-    if not _TRIGGER.search(source):
-        return CellTranslation(tuple(MappedLine(text, CellLine(n)) for n, text in enumerate(lines)), is_identity=True)
-    first = next((line for line in lines if line.strip()), "")
-    if first.startswith("%%") and first[2:6] not in ("time", "capt", "prun"):
-        return CellTranslation(
-            tuple(MappedLine("", CellLine(n), ()) for n, text in enumerate(lines)), scope=CellScope.NONE
+    texts = split_lines(source)
+    if not may_hold_ipython_syntax(source) and not _may_be_automagic(source, options):
+        return CellTranslation(tuple(MappedLine(text, CellLine(n)) for n, text in enumerate(texts)), is_identity=True)
+    sheet = TranslationSheet()
+    _CellTranslator(sheet, options).translate(source_lines(texts), may_be_automagic=options.automagic)
+    return sheet.finish()
+
+
+def _may_be_automagic(source: str, options: MagicOptions) -> bool:
+    word = _FIRST_WORD.match(source) if options.automagic else None
+    return word is not None and word[1] in AUTOMAGIC_WORDS and not re.search(r"[\r\n]\s*\S", source[word.end() :])
+
+
+class _CellTranslator:
+    """Writes cells, and the bodies of magics that IPython reads as cells, to a sheet."""
+
+    def __init__(self, sheet: TranslationSheet, options: MagicOptions) -> None:
+        self._sheet = sheet
+        self._options = options
+        self._forms = LineTranslator(sheet, options)
+
+    def translate(self, lines: Sequence[SourceLine], *, may_be_automagic: bool = False) -> None:
+        """Write a cell."""
+        empty, rest = clean_lines(lines)
+        self._sheet.blank(empty)
+        rest = self._without_form_comments(rest)
+        first = rest[0].text if rest else ""
+        if first.startswith("%%") and not _HELP_ON_CELL_MAGIC.match(first):
+            name, _, arguments = first[2:].rstrip().partition(" ")
+            self._cell_magic(name, arguments, rest)
+            return
+        forms = find_constructs([line.text for line in rest])
+        language = self._language_of_first_line(forms, rest)
+        if language is not None:
+            self._foreign(language, forms[0].content, rest[:1], rest[1:])
+            return
+        if may_be_automagic and not forms and _is_one_line(rest):
+            forms = self._automagic(first)
+        self._python(forms, rest)
+
+    def _without_form_comments(self, lines: list[SourceLine]) -> list[SourceLine]:
+        """`#@title` and its like may stand above a cell magic: where they mean a form, they are taken off first."""
+        if not lines or not lines[0].text.startswith("#@"):
+            return lines
+        first = next((i for i, line in enumerate(lines) if not _COMMENT_OR_EMPTY.match(line.text)), 0)
+        if not lines[first].text.startswith("%%"):
+            return lines
+        self._sheet.copy(lines[:first])
+        return lines[first:]
+
+    def _automagic(self, line: str) -> list[Construct]:
+        form = find_automagic(line, AUTOMAGIC_WORDS)
+        if form is None:
+            return []
+        self._sheet.automagic = form.content.partition(" ")[0]
+        return [form]
+
+    def _python(self, forms: Sequence[Construct], lines: Sequence[SourceLine]) -> None:
+        done = 0
+        for form in forms:
+            self._sheet.copy(lines[done : form.first_line])
+            self._forms.translate(form, lines)
+            done = form.last_line + 1
+        self._sheet.copy(lines[done:])
+
+    def _language_of_first_line(self, forms: Sequence[Construct], lines: Sequence[SourceLine]) -> LanguageId | None:
+        """The language of a cell that begins with `%sql` and its like, and goes on with what is no Python."""
+        if not forms or forms[0].first_line != 0 or not lines[0].text.startswith("%"):
+            return None
+        name, _, arguments = forms[0].content.partition(" ")
+        language = FIRST_LINE_LANGUAGES.get(name)
+        rest = lines[1:]
+        if language is None or not any(line.text.strip() for line in rest):
+            return None
+        is_sure = name == "md" or (not arguments and name != "sql")
+        return language if is_sure or not self._is_python(rest) else None
+
+    def _is_python(self, lines: Sequence[SourceLine]) -> bool:
+        return find_syntax_fault(self._aside(lines).finish().text) is None
+
+    def _aside(self, lines: Sequence[SourceLine]) -> TranslationSheet:
+        """A body's translation on a sheet of its own, to be looked at only."""
+        sheet = TranslationSheet()
+        _CellTranslator(sheet, self._options).translate(lines)
+        return sheet
+
+    def _cell_magic(self, name: str, arguments: str, lines: Sequence[SourceLine]) -> None:
+        magic = self._find(name, arguments)
+        if magic is None:
+            self._unknown(name, lines)
+        elif magic.body is BodyKind.LANGUAGE:
+            self._foreign_magic(name, arguments, magic, lines)
+        else:
+            self._python_magic(name, arguments, magic, lines)
+
+    def _find(self, name: str, arguments: str) -> CellMagic | None:
+        if name in self._options.python_cell_magics:
+            return _USER_MAGIC
+        if name == SCRIPT:
+            return CellMagic(BodyKind.LANGUAGE, _language_of_script(arguments), bindings=SCRIPT_BINDINGS)
+        return CELL_MAGICS.get(name)
+
+    def _unknown(self, name: str, lines: Sequence[SourceLine]) -> None:
+        """Nothing is said of the body, but names that it would bind count as bound."""
+        body = lines[1:]
+        reason = (
+            "the body of %%code_wrap is a template, not code that runs"
+            if name == CODE_TEMPLATE
+            else f"cell magic %%{name} is not known; if its body is Python, add it to python_cell_magics"
         )
-    mapped = [
-        MappedLine("pass", CellLine(n), ()) if text.startswith(("%", "!", "?")) else MappedLine(text, CellLine(n))
-        for n, text in enumerate(lines)
-    ]
-    return CellTranslation(tuple(mapped))
+        names = sorted(bound_names(self._aside(body).finish().text)) if body and name != CODE_TEMPLATE else []
+        builder = LineBuilder(lines[0])
+        if names:
+            builder.write(f"{' = '.join(names)} = {self._sheet.use(ANY)}")
+        for bound in names:
+            self._sheet.bind(bound, lines[0], ANY)
+        self._sheet.lines.append(builder.build())
+        self._sheet.blank(body)
+        self._sheet.scope = CellScope.NONE
+        if any(line.text.strip() for line in body):
+            self._sheet.add_unchecked(body[0].cell_line, body[-1].cell_line, reason)
+
+    def _foreign_magic(self, name: str, arguments: str, magic: CellMagic, lines: Sequence[SourceLine]) -> None:
+        gives_pipes = BACKGROUND.search(arguments) is not None
+        bindings = [(bound, ANY if gives_pipes else gives) for bound, gives in _bindings(arguments, magic)]
+        if magic.binds_definitions:
+            bindings += [(bound, ANY) for bound in _definitions(lines[1:])]
+        head = LineBuilder(lines[0])
+        self._bind(head, bindings, lines[0])
+        self._foreign(magic.language or LanguageId("plaintext"), f"{name} {arguments}", lines[:1], lines[1:], head)
+
+    def _foreign(
+        self,
+        language: LanguageId,
+        call: str,
+        head: Sequence[SourceLine],
+        body: Sequence[SourceLine],
+        builder: LineBuilder | None = None,
+    ) -> None:
+        name, _, arguments = call.partition(" ")
+        first = CellLine(head[0].cell_line + 1)
+        last = body[-1].cell_line if body else head[0].cell_line
+        self._sheet.lines.append((builder or LineBuilder(head[0])).build())
+        self._sheet.blank(body)
+        self._sheet.add_foreign(ForeignBody(language, first, last, name, arguments))
+        self._sheet.scope = CellScope.NONE
+
+    def _bind(self, builder: LineBuilder, bindings: Sequence[tuple[str, str]], line: SourceLine) -> None:
+        for number, (name, gives) in enumerate(bindings):
+            builder.write(f"{'; ' if number else ''}{name} = {self._sheet.use(gives)}")
+            self._sheet.bind(name, line, gives)
+
+    def _python_magic(self, name: str, arguments: str, magic: CellMagic, lines: Sequence[SourceLine]) -> None:
+        first_index = len(self._sheet.lines)
+        body = lines[1:]
+        own_scope = magic.body is BodyKind.OWN_SCOPE
+        if own_scope:
+            self._sheet.scope = CellScope.OWN
+        head = LineBuilder(lines[0])
+        if magic.first_line is FirstLine.ARGUMENTS:
+            self._bind(head, _bindings(arguments, magic), lines[0])
+        else:
+            self._first_line(name, arguments, magic, lines, head)
+        self._sheet.lines.append(head.build())
+        self.translate(body)
+        if own_scope:
+            text = "\n".join(line.text for line in self._sheet.lines[first_index:])
+            self._sheet.add_own_scope(first_index, bound_names(text))
+            for bound, gives in _bindings(arguments, magic):
+                self._sheet.glue(f"{bound} = {self._sheet.use(gives)}")
+                self._sheet.bind(bound, lines[0], gives)
+
+    def _first_line(
+        self, name: str, arguments: str, magic: CellMagic, lines: Sequence[SourceLine], head: LineBuilder
+    ) -> None:
+        """The statement on a cell magic's own line: in its place, or an error where none may stand there."""
+        start = statement_start(arguments, magic.options if magic.first_line is FirstLine.STATEMENT else "--")
+        statement = arguments[start:].rstrip() if start is not None else ""
+        if not statement or start is None:
+            return
+        line = lines[0]
+        column = 2 + len(name) + 1 + start
+        if _is_one_line(lines):
+            message = f"`%%{name}` needs a body below its line; for one statement write `%{name}`"
+            self._sheet.add_error(message, line, column, column + len(statement))
+        elif magic.first_line is FirstLine.REFUSED:
+            message = f"no statement may follow `%%{name}` on its own line"
+            self._sheet.add_error(message, line, column, column + len(statement))
+        elif find_syntax_fault(statement) is None:
+            head.copy(column, column + len(statement))
 
 
-def close_own_scopes(translation: CellTranslation, bound_elsewhere: frozenset[str]) -> CellTranslation:
-    """`translation` with each of its `own_scopes` so written that the notebook does not see the names that it binds.
+def _is_one_line(lines: Sequence[SourceLine]) -> bool:
+    return len(lines) == 1 or (len(lines) == 2 and not lines[1].text)
 
-    A scope that binds nothing needs nothing; new names are deleted after it; only where a name is also bound elsewhere
-    (`bound_elsewhere`: by other cells, or by this one outside the scope) is the stretch put into a function.
-    """
-    if not translation.own_scopes:
-        return translation
-    scopes: list[OwnScope] = list(translation.own_scopes)
-    del scopes, bound_elsewhere
-    return translation
+
+def _bindings(arguments: str, magic: CellMagic) -> list[tuple[str, str]]:
+    """The names that a cell magic's line binds, once each, with what gives them."""
+    found = {name: binding.gives for binding in magic.bindings for name, _ in names_in(arguments, binding)}
+    return list(found.items())
+
+
+def _definitions(lines: Sequence[SourceLine]) -> Iterator[str]:
+    """Names that a body much like Python defines at its top level."""
+    found: dict[str, None] = {}
+    for line in lines:
+        match = _DEFINITION.match(line.text)
+        name = (match[1] or match[2]) if match else None
+        if name and not name.startswith("_"):
+            found[name] = None
+    yield from found
+
+
+def _language_of_script(arguments: str) -> LanguageId:
+    """The language of `%%script --out x /usr/bin/env bash -x`."""
+    words = iter(arguments.split())
+    for word in words:
+        if word in {"--out", "--err", "--proc"}:
+            next(words, None)
+            continue
+        program = re.split(r"[/\\]", word)[-1]
+        if not word.startswith("-") and program != "env" and "=" not in word:
+            return LANGUAGE_OF_PROGRAM.get(_VERSION.sub("", program) or program, LanguageId("plaintext"))
+    return LanguageId("plaintext")

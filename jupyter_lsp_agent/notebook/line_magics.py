@@ -1,0 +1,329 @@
+"""Put Python in the place of one form of IPython's syntax below the level of a cell.
+
+A form that is a statement becomes a statement in the same place and at the same indentation: the code that it runs
+(`%time f()` → `f()`), what it binds (`%store -r x` → `x = …`), else `pass`. After `target =` it becomes a value of the
+right type. Lines that a form only continues on become empty.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from keyword import iskeyword
+from sys import version_info
+
+from jupyter_lsp_agent.notebook.cell_cleanup import SourceLine
+from jupyter_lsp_agent.notebook.cell_translation import EffectKind, MagicOptions, NamespaceEffect
+from jupyter_lsp_agent.notebook.ipython_syntax import Construct, ConstructKind, find_constructs
+from jupyter_lsp_agent.notebook.magic_arguments import first_path, has_option, run_target, statement_start
+from jupyter_lsp_agent.notebook.magic_prelude import ANY, SLIST, TIMEIT
+from jupyter_lsp_agent.notebook.magic_table import (
+    IMPORTING_LINE_MAGIC,
+    LINE_MAGICS,
+    PYLAB_SOURCE,
+    ArgumentBinding,
+    LineMagic,
+)
+from jupyter_lsp_agent.notebook.module_names import collect_names
+from jupyter_lsp_agent.notebook.python_syntax import find_syntax_fault, parse
+from jupyter_lsp_agent.notebook.source_text import SourceText
+from jupyter_lsp_agent.notebook.translation_sheet import LineBuilder, TranslationSheet
+
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_MODULE_NAME = re.compile(rf"(?<![-\w.]){_IDENTIFIER.pattern}(?:\.{_IDENTIFIER.pattern})*(?![\w.])")
+_NO_LINE_MAGIC = LineMagic()
+
+
+def bound_names(text: str) -> frozenset[str]:
+    """What Python text binds at its top level; nothing where it does not parse."""
+    tree = parse(text)
+    return frozenset() if tree is None else collect_names(tree, SourceText(text)).bound
+
+
+def names_in(arguments: str, binding: ArgumentBinding) -> list[tuple[str, int]]:
+    """The names that `binding` finds in a magic's arguments, each with its place there."""
+    return [
+        (word.group(), match.start(1) + word.start())
+        for match in binding.pattern.finditer(arguments)
+        for word in _IDENTIFIER.finditer(match.group(1))
+        if not iskeyword(word.group())
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A column of what is left of a source line."""
+
+    index: int
+    column: int
+
+
+class LineTranslator:
+    """Writes forms to a sheet."""
+
+    def __init__(self, sheet: TranslationSheet, options: MagicOptions) -> None:
+        self._sheet = sheet
+        self._knows_syntax = options.python_version is None or options.python_version <= version_info[:2]
+
+    def translate(self, form: Construct, lines: Sequence[SourceLine], indent: str = "") -> None:
+        """Write all lines of `form`, which is among `lines`; `indent` is put before what has none of its own."""
+        target = _Form(form, lines, indent)
+        match form.kind:
+            case ConstructKind.MAGIC:
+                self._magic(target)
+            case ConstructKind.ASSIGN_MAGIC:
+                self._assigned_magic(target)
+            case ConstructKind.ASSIGN_SHELL:
+                self._write(target, target.head().write(self._sheet.use(SLIST)))
+            case ConstructKind.CALL | ConstructKind.QUOTE_WORDS | ConstructKind.QUOTE_REST:
+                self._write(target, _call(target))
+            case _:
+                self._pass(target)
+
+    def _write(self, form: "_Form", builder: LineBuilder) -> None:
+        """One line for the form, at its first line; the rest of it is empty."""
+        self._sheet.lines.append(builder.build())
+        self._sheet.blank(form.rest)
+
+    def _pass(self, form: "_Form") -> None:
+        self._write(form, form.head().write("pass"))
+
+    def _magic(self, form: "_Form") -> None:
+        name, arguments = form.name, form.arguments
+        magic = LINE_MAGICS.get(name, _NO_LINE_MAGIC)
+        if not name or name.startswith("%"):
+            self._refuse(form)
+        elif magic.statement_options is not None:
+            self._statement(form, magic)
+        elif name == IMPORTING_LINE_MAGIC:
+            self._imports(form)
+        else:
+            self._binding_magic(form, magic)
+        self._note_effect(form, magic, arguments)
+
+    def _refuse(self, form: "_Form") -> None:
+        name = form.name.lstrip("%")
+        message = (
+            f"`%%{name}` is a cell magic only on the first line of its cell"
+            if form.name.startswith("%")
+            else "a magic's name must follow `%` at once"
+        )
+        self._sheet.add_error(message, form.line, form.column, form.column + 1 + len(form.name))
+        self._pass(form)
+
+    def _imports(self, form: "_Form") -> None:
+        found = list(_MODULE_NAME.finditer(form.arguments))
+        if not found:
+            self._pass(form)
+            return
+        builder = form.head().write("import ")
+        for number, match in enumerate(found):
+            builder.write(", " if number else "")
+            form.copy_argument(builder, match.start(), match.group())
+        self._write(form, builder)
+
+    def _binding_magic(self, form: "_Form", magic: LineMagic) -> None:
+        bindings = [
+            (name, start, binding.gives)
+            for binding in magic.bindings
+            for name, start in names_in(form.arguments, binding)
+        ]
+        if not bindings:
+            self._pass(form)
+            return
+        builder = form.head()
+        for number, (name, start, gives) in enumerate(bindings):
+            builder.write("; " if number else "")
+            form.copy_argument(builder, start, name)
+            builder.write(f" = {self._sheet.use(gives)}")
+            self._sheet.bind(name, form.line, gives)
+        self._write(form, builder)
+
+    def _note_effect(self, form: "_Form", magic: LineMagic, arguments: str) -> None:
+        kind, argument = magic.effect, first_path(arguments)
+        if kind is None or not magic.effect_pattern.search(arguments.strip()):
+            return
+        if kind is EffectKind.RUN_FILE:
+            target = run_target(arguments)
+            if target is None:
+                return
+            argument = target.name
+            kind = EffectKind.RUN_MODULE if target.is_module else kind
+            kind = EffectKind.INJECT if target.is_computed else kind
+        self._sheet.add_effect(NamespaceEffect(kind, form.line.cell_line, argument))
+        if kind is EffectKind.PYLAB:
+            for source in PYLAB_SOURCE:
+                self._sheet.glue(form.indent + source)
+            self._sheet.use(ANY)
+
+    def _statement(self, form: "_Form", magic: LineMagic) -> None:
+        """A magic whose argument is Python: that Python, in its own place."""
+        start = statement_start(form.arguments, magic.statement_options or "")
+        text = form.arguments[start:] if start is not None else ""
+        first_index = len(self._sheet.lines)
+        if start is None or not text.strip():
+            self._pass(form)
+        elif not self._nested(form, start) and self._is_python(form, magic, text, start):
+            self._place_statement(form, start)
+        else:
+            return
+        if magic.own_scope and text.strip():
+            self._sheet.add_own_scope(first_index, bound_names(text))
+        self._bind_after(form, magic)
+
+    def _bind_after(self, form: "_Form", magic: LineMagic) -> None:
+        for binding in magic.bindings:
+            for name, _ in names_in(form.arguments, binding):
+                self._sheet.glue(f"{form.indent}{name} = {self._sheet.use(binding.gives)}")
+                self._sheet.bind(name, form.line, binding.gives)
+
+    def _nested(self, form: "_Form", start: int) -> bool:
+        """Translate a statement that is IPython's itself (`%time !ls`), as IPython does; whether it was one."""
+        place = form.argument_place(start)
+        if form.rest or place is None:
+            return False
+        fragment = form.line.without(place.column)
+        inner = find_constructs([fragment.text])
+        if not inner:
+            return False
+        self.translate(inner[0], [fragment], form.indent)
+        return True
+
+    def _is_python(self, form: "_Form", magic: LineMagic, text: str, start: int) -> bool:
+        """Whether a statement compiles; where it does not, say so and write a line without it."""
+        fault = find_syntax_fault(text)
+        placed = form.statement_text(start) if form.rest else text
+        if fault is None and _holds_statement(placed):
+            return True
+        if fault is not None and magic.reports_errors and self._knows_syntax:
+            place = form.argument_place(start)
+            if place is not None:
+                line = form.lines[place.index]
+                begin = place.column + (0 if form.rest else fault.range.start.column)
+                end = len(line.text) if form.rest else place.column + fault.range.end.column
+                self._sheet.add_error(fault.message, line, begin, min(end, len(line.text)))
+        self._pass(form)
+        return False
+
+    def _place_statement(self, form: "_Form", start: int) -> None:
+        place = form.argument_place(start)
+        if place is None:
+            self._pass(form)
+            return
+        self._sheet.blank(form.lines[form.first : place.index])
+        line = form.lines[place.index]
+        self._sheet.lines.append(form.indented(line).copy(place.column).build())
+        self._sheet.copy(form.lines[place.index + 1 : form.last + 1])
+
+    def _assigned_magic(self, form: "_Form") -> None:
+        magic = LINE_MAGICS.get(form.name, _NO_LINE_MAGIC)
+        if magic.statement_options is not None:
+            self._write(form, self._assigned_statement(form, magic))
+        else:
+            self._write(form, form.head().write(self._sheet.use(magic.value)))
+        self._note_effect(form, magic, form.arguments)
+
+    def _assigned_statement(self, form: "_Form", magic: LineMagic) -> LineBuilder:
+        """`x = %time f()` is `x = f()`; `x = %timeit -o f()` is its result, `f()` looked at all the same."""
+        start = statement_start(form.arguments, magic.statement_options or "")
+        place = form.argument_place(start) if start is not None else None
+        head = form.head()
+        if start is None or place is None or form.rest:
+            return head.write(self._sheet.use(ANY))
+        text = form.arguments[start:]
+        if magic.value == TIMEIT:
+            return self._assigned_timing(form, magic, text, place)
+        if _is_expression(text):
+            return head.copy(place.column)
+        return head.write(self._sheet.use(ANY))
+
+    def _assigned_timing(self, form: "_Form", magic: LineMagic, text: str, place: _Place) -> LineBuilder:
+        head = form.head()
+        gives = has_option(form.arguments, "ov", magic.statement_options or "")
+        result = self._sheet.use(TIMEIT) if gives else "None"
+        if _is_expression(text) and _is_expression(f"({text}, None)[1]"):
+            return head.write("(").copy(place.column).write(f", {result})[1]")
+        return head.write(result)
+
+
+def _holds_statement(text: str) -> bool:
+    """Whether text compiles and is more than comments."""
+    if find_syntax_fault(text) is not None:
+        return False
+    tree = parse(text)
+    return tree is None or bool(tree.body)
+
+
+def _is_expression(text: str) -> bool:
+    tree = parse(text.strip())
+    return tree is not None and len(tree.body) == 1 and type(tree.body[0]).__name__ == "Expr"
+
+
+class _Form:
+    """A form with the lines that it stands in."""
+
+    def __init__(self, form: Construct, lines: Sequence[SourceLine], indent: str) -> None:
+        self.construct = form
+        self.lines = lines
+        self.first, self.last = form.first_line, form.last_line
+        self.column = form.column
+        self.line = lines[form.first_line]
+        self.rest = lines[form.first_line + 1 : form.last_line + 1]
+        self.name, _, self.arguments = form.content.partition(" ")
+        own = self.line.text[: form.column]
+        self.indent = indent + own[: len(own) - len(own.lstrip())]
+        self._outer_indent = indent
+
+    def head(self) -> LineBuilder:
+        """A line with everything that stands before the form."""
+        return LineBuilder(self.line).write(self._outer_indent).copy(0, self.column)
+
+    def indented(self, line: SourceLine) -> LineBuilder:
+        """Another line of the form, at the form's indentation."""
+        return self.head() if line is self.line else LineBuilder(line).write(self.indent)
+
+    def argument_place(self, position: int) -> _Place | None:
+        """Where a position in `arguments` stands in the source; `None` in what was put between joined lines."""
+        left = position + len(self.name) + 1 + self.construct.escape_width
+        column = self.column
+        for index in range(self.first, self.last + 1):
+            text = self.lines[index].text[column:].rstrip()
+            width = len(text) - 1 if index < self.last else len(text)
+            if left < width or (index == self.last and left <= width):
+                return _Place(index, column + left)
+            left -= width + 1
+            column = 0
+            if left < 0:
+                return None
+        return None
+
+    def copy_argument(self, builder: LineBuilder, position: int, text: str) -> None:
+        """Append a piece of `arguments`; as a copy where it stands in the form's first line."""
+        place = self.argument_place(position)
+        if place is not None and place.index == self.first:
+            builder.copy(place.column, place.column + len(text))
+        else:
+            builder.write(text)
+
+    def statement_text(self, start: int) -> str:
+        """The statement at `start` as it will stand, over several lines."""
+        place = self.argument_place(start)
+        if place is None:
+            return ""
+        texts = [line.text for line in self.lines[place.index : self.last + 1]]
+        return "\n".join([texts[0][place.column :], *texts[1:]])
+
+
+def _call(form: _Form) -> LineBuilder:
+    """`/f a b`, `,f a b` and `;f a b` as calls."""
+    builder = form.head()
+    start = form.column + 1
+    builder.copy(start, start + len(form.name)).write("(")
+    if form.construct.kind is ConstructKind.QUOTE_REST:
+        return builder.write(f'"{form.arguments}")')
+    if form.construct.kind is ConstructKind.QUOTE_WORDS:
+        words = '", "'.join(form.arguments.split())
+        return builder.write(f'"{words}")')
+    for number, match in enumerate(re.finditer(r"\S+", form.arguments)):
+        builder.write(", " if number else "")
+        form.copy_argument(builder, match.start(), match.group())
+    return builder.write(")")
