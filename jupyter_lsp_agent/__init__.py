@@ -1,5 +1,81 @@
-"""The verdict of a real language server on a Jupyter notebook: per cell, and only what is new."""
+"""The verdict of a real language server on a Jupyter notebook: per cell, and only what is new.
+
+```python
+from jupyter_lsp_agent import check_notebook
+
+report = check_notebook("analysis.ipynb")
+if report:
+    print(report.to_text())
+```
+
+The names below are loaded when they are first used, so that importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from jupyter_lsp_agent._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
+    from jupyter_lsp_agent.core.errors import JupyterLspAgentError, SettingsError
+    from jupyter_lsp_agent.diagnostics.report import (
+        CellReport,
+        Counts,
+        NoVerdictReason,
+        Report,
+        ReportedDiagnostic,
+        ServerReport,
+        Status,
+        Unchecked,
+        Verdict,
+    )
+    from jupyter_lsp_agent.frontends.python import async_check_notebook, check_notebook
+
+__all__ = [
+    "CellReport",
+    "Counts",
+    "DiagnosticSeverity",
+    "JupyterLspAgentError",
+    "NoVerdictReason",
+    "Report",
+    "ReportedDiagnostic",
+    "ServerReport",
+    "SettingsError",
+    "Status",
+    "Unchecked",
+    "Verdict",
+    "__version__",
+    "async_check_notebook",
+    "check_notebook",
+]
+
+_MODULES = {
+    "core.diagnostic": ("DiagnosticSeverity",),
+    "core.errors": ("JupyterLspAgentError", "SettingsError"),
+    "diagnostics.report": (
+        "CellReport",
+        "Counts",
+        "NoVerdictReason",
+        "Report",
+        "ReportedDiagnostic",
+        "ServerReport",
+        "Status",
+        "Unchecked",
+        "Verdict",
+    ),
+    "frontends.python": ("async_check_notebook", "check_notebook"),
+}
+_HOMES = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

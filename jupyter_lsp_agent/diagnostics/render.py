@@ -31,14 +31,18 @@ class Renderer:
     Attributes:
         render: one report, without a final line end; empty where this format has nothing to say of it.
         opening: before the first report.
+        end: after each report.
         separator: between two reports.
         closing: after the last one.
+        nothing: in place of all of it, where there is no report.
     """
 
     render: Callable[[Report], str]
     opening: str = ""
-    separator: str = "\n"
-    closing: str = "\n"
+    end: str = "\n"
+    separator: str = ""
+    closing: str = ""
+    nothing: str = ""
 
 
 def _indented_json(report: Report) -> str:
@@ -47,7 +51,9 @@ def _indented_json(report: Report) -> str:
 
 RENDERERS: Mapping[OutputFormat, Renderer] = {
     OutputFormat.TEXT: Renderer(render_text),
-    OutputFormat.JSON: Renderer(_indented_json, opening="[\n", separator=",\n", closing="\n]\n"),
+    OutputFormat.JSON: Renderer(
+        _indented_json, opening="[\n", end="", separator=",\n", closing="\n]\n", nothing="[]\n"
+    ),
     OutputFormat.JSONL: Renderer(render_json),
     OutputFormat.GITHUB: Renderer(render_github),
 }

@@ -42,6 +42,11 @@ class DiscoveredFile:
     named: Path
     is_explicit: bool
 
+    @property
+    def is_notebook(self) -> bool:
+        """Whether it is a notebook by its name."""
+        return self.path.name.lower().endswith(_NOTEBOOK_EXTENSION)
+
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
@@ -102,6 +107,12 @@ def discover(names: Sequence[str], options: DiscoveryOptions) -> Discovery:
         for item in found:
             files.setdefault(os.path.realpath(item.path), item)
     return Discovery(tuple(files.values()), tuple(problems), tuple(notes))
+
+
+def path_in_repository(file: DiscoveredFile) -> str:
+    """The file as its git repository names it, with slashes; as the user named it where there is no repository."""
+    worktree = find_git_worktree(file.path)
+    return file.display_path if worktree is None else file.path.relative_to(worktree).as_posix()
 
 
 def find_files_below(named: Path, options: DiscoveryOptions, problems: list[str]) -> list[str]:

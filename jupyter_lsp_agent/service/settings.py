@@ -9,7 +9,7 @@ their units; `Settings` is what the program reads.
 import difflib
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -103,11 +103,17 @@ class SettingsSource:
         name: of the place, for messages.
         values: by setting.
         as_text: the values are what was typed: a text, or the texts of an option that was given several times.
+        spelling: how this place writes the name of a setting; by default the place and the name.
     """
 
     name: str
     values: Mapping[str, Any]
     as_text: bool = False
+    spelling: Callable[[str], str] | None = None
+
+    def spell(self, setting: str) -> str:
+        """A setting as its user wrote it."""
+        return f"{self.name}: {setting}" if self.spelling is None else self.spelling(setting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +155,7 @@ def load_settings(
 
     sources = [
         SettingsSource("the command line", command_line or {}),
-        SettingsSource("the command line", typed or {}, as_text=True),
+        SettingsSource("the command line", typed or {}, as_text=True, spelling=lambda name: f"--LspAgent.{name}"),
         environment_source(os.environ if environ is None else environ),
         *(read_configuration() if configuration is None else configuration),
     ]
@@ -191,7 +197,9 @@ def environment_source(environ: Mapping[str, str]) -> SettingsSource:
             continue
         if name in describe_settings() or _alike(name):
             values[name] = text
-    return SettingsSource("the environment", values, as_text=True)
+    return SettingsSource(
+        "the environment", values, as_text=True, spelling=lambda name: ENVIRONMENT_PREFIX + name.upper()
+    )
 
 
 def unknown_setting(source: str, name: str) -> str:
@@ -209,8 +217,7 @@ def _decode(source: SettingsSource, name: str, value: Any) -> Any:
     try:
         return kind.decode(_from_text(kind, value) if source.as_text else value)
     except NotAllowedError:
-        where = f"{ENVIRONMENT_PREFIX}{name.upper()}" if source.name == "the environment" else f"{source.name}: {name}"
-        raise SettingsError(f"{where} is {_shown(value)}, but it must be {kind.allowed}") from None
+        raise SettingsError(f"{source.spell(name)} is {_shown(value)}, but it must be {kind.allowed}") from None
 
 
 def _from_text(kind: SettingKind, value: Any) -> Any:

@@ -1,0 +1,145 @@
+"""The command `jupyter lsp-agent`: parse, run, and turn whatever goes wrong into one line and an exit code.
+
+Imports that take time are made only once a command is known to need them.
+"""
+
+import argparse
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from jupyter_lsp_agent.frontends.cli_arguments import PROGRAM, USAGE_ERROR, Traits, UsageError, parse_arguments
+
+if TYPE_CHECKING:
+    from jupyter_lsp_agent.frontends.cli_console import Console
+    from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
+    from jupyter_lsp_agent.service.settings import Settings
+
+_INTERRUPTED = 128 + signal.SIGINT
+_BROKEN_PIPE = 128 + 13
+"""What a shell says of a program that wrote to a pipe without a reader (SIGPIPE, which not every system has)."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code is the result.
+
+    Args:
+        argv: the arguments without the program's name; by default this process's own.
+    """
+    from jupyter_lsp_agent.core.errors import JupyterLspAgentError
+
+    try:
+        options, traits = parse_arguments(sys.argv[1:] if argv is None else argv)
+        return _run(options, traits)
+    except (UsageError, JupyterLspAgentError) as error:
+        return _complain(str(error))
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        _silence_output()
+        return _BROKEN_PIPE
+
+
+def _run(options: argparse.Namespace, traits: Traits) -> int:
+    import asyncio
+
+    from jupyter_lsp_agent.frontends.cli_console import standard_console
+
+    settings = _load_settings(options, traits)
+    _show_warnings()
+    as_json = options.json if options.command == "status" else options.format in {"json", "jsonl"}
+    console = standard_console(json=as_json, progress=not getattr(options, "no_progress", True))
+    try:
+        return asyncio.run(_until_terminated(_command(options, settings, console)))
+    finally:
+        console.close()
+
+
+async def _command(options: argparse.Namespace, settings: "Settings", console: "Console") -> int:
+    if options.command == "status":
+        from jupyter_lsp_agent.frontends.cli_status import run_status
+
+        return await run_status(settings, open_service, console, as_json=options.json)
+    from jupyter_lsp_agent.frontends.cli_check import run_check
+
+    return await run_check(options, settings, open_service, console)
+
+
+@asynccontextmanager
+async def open_service(settings: "Settings") -> AsyncGenerator["NotebookDiagnosticsService", None]:
+    """The service, closed with all its servers when the block is left in whatever way."""
+    from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
+
+    service = await NotebookDiagnosticsService.open(settings)
+    try:
+        yield service
+    finally:
+        await service.aclose()
+
+
+async def _until_terminated(command: Coroutine[Any, Any, int]) -> int:
+    """The command's exit code; a request to terminate ends it as Ctrl-C does, so that its servers are stopped."""
+    import asyncio
+
+    task = asyncio.ensure_future(command)
+    loop = asyncio.get_running_loop()
+    terminated: list[int] = []
+
+    def terminate() -> None:
+        terminated.append(128 + signal.SIGTERM)
+        task.cancel()
+
+    if os.name == "posix":
+        loop.add_signal_handler(signal.SIGTERM, terminate)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if terminated:
+            return terminated[0]
+        raise
+
+
+def _load_settings(options: argparse.Namespace, traits: Traits) -> "Settings":
+    from jupyter_lsp_agent.service.settings import describe_settings, load_settings, unknown_setting
+
+    for name in traits.values:
+        if name not in describe_settings():
+            raise UsageError(unknown_setting("--LspAgent", name))
+    return load_settings(_option_values(options), typed=traits.values)
+
+
+def _option_values(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings that have an option of their own, where it was given."""
+    if options.command != "check":
+        return {}
+    ignored = [code for text in options.ignore for code in text.split(",") if code]
+    values = {"severity": options.severity, "ignore": ignored}
+    return {name: value for name, value in values.items() if value}
+
+
+def _show_warnings() -> None:
+    """Warnings of the package on standard error, a line each."""
+    logger = logging.getLogger("jupyter_lsp_agent")
+    if not logger.handlers:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+        handler.setLevel(logging.WARNING)
+        logger.addHandler(handler)
+
+
+def _complain(sentence: str) -> int:
+    sys.stderr.write(f"{PROGRAM}: {sentence}\n")
+    return USAGE_ERROR
+
+
+def _silence_output() -> None:
+    """Let nothing be written at exit to a pipe that nobody reads."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

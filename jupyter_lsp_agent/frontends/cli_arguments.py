@@ -1,0 +1,178 @@
+"""The words of the command line, and what they become.
+
+Nothing heavy is imported here: `--help` and `--version` answer from this module alone. A mistake is told in
+one line and ends with exit code 2.
+"""
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from jupyter_lsp_agent._version import __version__
+
+PROGRAM = "jupyter lsp-agent"
+"""How users call us."""
+
+USAGE_ERROR = 2
+"""The exit code of wrong usage, unreadable input and files without a verdict."""
+
+FORMATS = ("text", "json", "jsonl", "github")
+"""The formats of `--format`."""
+
+SEVERITIES = ("error", "warning", "information", "hint")
+"""The severities of `--severity`, the gravest first."""
+
+_TRAIT = re.compile(r"--LspAgent\.(?P<name>\w+)(?:=(?P<value>.*))?", re.DOTALL)
+
+_CHECK_DESCRIPTION = """\
+Check notebooks, and plain files of any supported language, with real language servers. A folder stands for the
+notebooks below it; without PATH the current folder is checked. Exit code: 0 nothing to show, 1 something to show,
+2 wrong usage, unreadable input, or a file without a verdict."""
+
+
+class UsageError(Exception):
+    """The command line cannot be understood; its text is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """The settings that were typed as traits, by name; an option that was given several times has several texts."""
+
+    values: dict[str, list[str]] = field(default_factory=dict)
+
+
+def parse_arguments(argv: Sequence[str]) -> tuple[argparse.Namespace, Traits]:
+    """The options of a command line, and the traits in it.
+
+    Raises:
+        UsageError: it cannot be understood.
+        SystemExit: it asked for help or the version, which has been printed.
+    """
+    rest, traits = _take_traits(argv)
+    return _build_parser().parse_args(rest), traits
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells a mistake in one line, through the caller."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=PROGRAM,
+        description="The verdict of a real language server on a Jupyter notebook, per cell.",
+        epilog="Every setting can be given as --LspAgent.NAME=VALUE; the README lists them.",
+    )
+    parser.add_argument("--version", action="version", version=f"jupyter-lsp-agent {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_check(commands.add_parser("check", help="check notebooks and files", description=_CHECK_DESCRIPTION))
+    status = commands.add_parser(
+        "status", help="tell which servers there are", description="Tell which servers there are."
+    )
+    status.add_argument("--json", action="store_true", help="as one JSON object")
+    return parser
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="a file, a folder, or - for standard input")
+    _add_selection(parser)
+    _add_servers(parser)
+    _add_output(parser)
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("which files")
+    group.add_argument("--include", action="append", default=[], metavar="GLOB", help="other files of a folder, too")
+    group.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="files of a folder to leave out")
+    group.add_argument("--stdin-filename", metavar="NAME", help="the name of what - reads")
+
+
+def _add_servers(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("how they are checked")
+    group.add_argument("--server", metavar="ID", help="this server alone, without fallback")
+    group.add_argument("--python", metavar="PATH", help="the interpreter whose packages the code uses")
+    group.add_argument("--jobs", type=_positive_number, metavar="N", help="how many files at a time")
+    group.add_argument(
+        "--timeout",
+        type=_positive_seconds,
+        default=60.0,
+        metavar="S",
+        help="seconds for a file, from when a server takes it up (default: 60)",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is shown")
+    group.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    group.add_argument("--severity", choices=SEVERITIES, help="the least that counts (default: error)")
+    group.add_argument("--ignore", action="append", default=[], metavar="CODE", help="leave out findings of this code")
+    group.add_argument(
+        "--max-per-cell", type=_number, default=10, metavar="N", help="the most of one cell; 0: all (default: 10)"
+    )
+    group.add_argument(
+        "--max-total", type=_number, default=20, metavar="N", help="the most of one file; 0: all (default: 20)"
+    )
+    group.add_argument("--quiet", action="store_true", help="only files with something to show")
+    group.add_argument("--no-progress", action="store_true", help="no progress bar on standard error")
+    group.add_argument("--exit-zero", action="store_true", help="exit with 0 where it would be 1")
+    group.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit with 2 also for notebooks of a folder in a language that is not supported or whose server is not"
+        " installed",
+    )
+
+
+def _take_traits(argv: Sequence[str]) -> tuple[list[str], Traits]:
+    """The arguments without the traits, which may stand anywhere before `--`."""
+    rest: list[str] = []
+    traits = Traits()
+    waiting = list(argv)
+    while waiting:
+        argument = waiting.pop(0)
+        if argument == "--":
+            return [*rest, argument, *waiting], traits
+        match = _TRAIT.fullmatch(argument)
+        if match is None:
+            rest.append(argument)
+        else:
+            traits.values.setdefault(match["name"], []).append(_trait_value(match, waiting))
+    return rest, traits
+
+
+def _trait_value(match: re.Match[str], waiting: list[str]) -> str:
+    if match["value"] is not None:
+        return match["value"]
+    if not waiting:
+        raise UsageError(f"--LspAgent.{match['name']} needs a value: --LspAgent.{match['name']}=VALUE")
+    return waiting.pop(0)
+
+
+def _number(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 0 or more")
+    return number
+
+
+def _positive_number(text: str) -> int:
+    if (number := _number(text)) == 0:
+        raise argparse.ArgumentTypeError("it must be 1 or more")
+    return number
+
+
+def _positive_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return seconds

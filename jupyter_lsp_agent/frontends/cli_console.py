@@ -1,0 +1,93 @@
+"""Standard output for results alone, standard error for everything else, and a progress bar that is in nobody's way."""
+
+import sys
+from typing import BinaryIO, Protocol, TextIO
+
+
+class ProgressBar(Protocol):
+    """What is used of a progress bar."""
+
+    def update(self, n: float = 1) -> object:
+        """Count some more."""
+        ...
+
+    def clear(self) -> None:
+        """Take it off the line."""
+        ...
+
+    def refresh(self) -> object:
+        """Draw it again."""
+        ...
+
+    def close(self) -> None:
+        """Take it away for good."""
+        ...
+
+
+class Console:
+    """Where a command writes.
+
+    Results are UTF-8 where they are JSON, else what the stream says; what it cannot write becomes an escape, which in
+    JSON is the right spelling of half a surrogate pair.
+
+    Args:
+        output: for results.
+        encoding: of results.
+        errors: for notes.
+        progress: whether a progress bar is wanted; it is drawn on a terminal alone.
+    """
+
+    def __init__(self, output: BinaryIO, errors: TextIO, *, encoding: str, progress: bool = False) -> None:
+        self._output = output
+        self._errors = errors
+        self._encoding = encoding
+        self._wants_progress = progress and errors.isatty()
+        self._bar: ProgressBar | None = None
+
+    def result(self, text: str) -> None:
+        """Write results now.
+
+        Raises:
+            BrokenPipeError: nobody reads them any more.
+        """
+        if not text:
+            return
+        if self._bar is not None:
+            self._bar.clear()
+        self._output.write(text.encode(self._encoding, "backslashreplace"))
+        self._output.flush()
+        if self._bar is not None:
+            self._bar.refresh()
+
+    def note(self, text: str) -> None:
+        """Write a line for the user, not for a program."""
+        if self._bar is not None:
+            self._bar.clear()
+        line = f"{text}\n"
+        encoding = self._errors.encoding or "utf-8"
+        self._errors.write(line.encode(encoding, "backslashreplace").decode(encoding))
+        self._errors.flush()
+
+    def start_progress(self, total: int) -> None:
+        """Draw a bar, where one is wanted and there is something to wait for."""
+        if self._wants_progress and total > 1:
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, file=self._errors, unit="file", leave=False, dynamic_ncols=True)
+
+    def advance(self) -> None:
+        """One more is done."""
+        if self._bar is not None:
+            self._bar.update(1)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def standard_console(*, json: bool, progress: bool) -> Console:
+    """The console of this process."""
+    encoding = "utf-8" if json else sys.stdout.encoding or "utf-8"
+    return Console(sys.stdout.buffer, sys.stderr, encoding=encoding, progress=progress)

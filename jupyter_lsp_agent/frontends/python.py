@@ -1,0 +1,111 @@
+"""Checking from Python: one document, one report.
+
+The awaited form runs on the caller's loop; the blocking one on a loop of its own, so that it works in a kernel's cell,
+where a loop is running already. Both start the servers that they need and stop them at the end.
+"""
+
+import os
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+from jupyter_lsp_agent.core.ids import ServerId
+from jupyter_lsp_agent.diagnostics.facts import ViewOptions
+from jupyter_lsp_agent.diagnostics.report import Report
+from jupyter_lsp_agent.service.requests import CheckRequest
+from jupyter_lsp_agent.service.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
+
+_TIMEOUT_SECONDS = 60.0
+
+
+class CheckOptions(TypedDict, total=False):
+    """How to check, and what to show.
+
+    Attributes:
+        content: what to check in place of the file's own text; the file need not exist then.
+        severity: the least that counts: `error`, `warning`, `information` or `hint`; else the settings' (`error`).
+        ignore: codes to leave out; else the settings'.
+        server: the id of one server, which is then asked alone.
+        python: the interpreter whose packages the code uses.
+        timeout_seconds: from when a server takes the document up (60); `None`: the settings' waits.
+        max_per_cell: the most to show of one cell; 0, the default: all.
+        max_total: the most to show; 0, the default: all.
+    """
+
+    content: str | bytes
+    severity: str
+    ignore: Sequence[str]
+    server: str
+    python: str | os.PathLike[str]
+    timeout_seconds: float | None
+    max_per_cell: int
+    max_total: int
+
+
+def check_notebook(path: str | os.PathLike[str], **options: Unpack[CheckOptions]) -> Report:
+    """Check a notebook, or a plain file of a supported language, and wait for the report.
+
+    Args:
+        path: the document.
+        **options: see `CheckOptions`.
+
+    Raises:
+        SettingsError: an option or a setting has a value that it cannot have.
+        ClosedError: called on the thread of the very loop that would do the work.
+    """
+    from jupyter_lsp_agent.service.blocking import BlockingProvider
+
+    request, settings = _request(path, options), _settings(options)
+    with BlockingProvider(lambda: _open(settings)).lease() as portal:
+        return portal.call(lambda service: service.check(request))
+
+
+async def async_check_notebook(path: str | os.PathLike[str], **options: Unpack[CheckOptions]) -> Report:
+    """Check a notebook, or a plain file of a supported language, on the running loop; see `check_notebook`."""
+    request = _request(path, options)
+    async with _opened(_settings(options)) as service:
+        return await service.check(request)
+
+
+async def _open(settings: Settings) -> "NotebookDiagnosticsService":
+    from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
+
+    return await NotebookDiagnosticsService.open(settings)
+
+
+@asynccontextmanager
+async def _opened(settings: Settings) -> AsyncGenerator["NotebookDiagnosticsService", None]:
+    service = await _open(settings)
+    try:
+        yield service
+    finally:
+        await service.aclose()
+
+
+def _settings(options: CheckOptions) -> Settings:
+    names = {name: options[name] for name in ("severity", "ignore") if name in options}
+    return load_settings(names)
+
+
+def _request(path: str | os.PathLike[str], options: CheckOptions) -> CheckRequest:
+    content, server, python = options.get("content"), options.get("server"), options.get("python")
+    name = os.fspath(path)
+    absolute = _absolute(name)
+    return CheckRequest(
+        path=absolute,
+        display_path=name,
+        content_bytes=content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content,
+        named=absolute,
+        view=ViewOptions(max_per_cell=options.get("max_per_cell", 0), max_total=options.get("max_total", 0)),
+        server=None if server is None else ServerId(server),
+        python=None if python is None else _absolute(python),
+        timeout_seconds=options.get("timeout_seconds", _TIMEOUT_SECONDS),
+    )
+
+
+def _absolute(path: str | os.PathLike[str]) -> Path:
+    return Path(os.path.normpath(Path.cwd() / path))

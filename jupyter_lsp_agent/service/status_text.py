@@ -1,0 +1,27 @@
+"""The status as text, for a person and for an agent's prompt: one line for each server."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def render_status(status: Mapping[str, Any]) -> str:
+    """The object of `GET status` as text, without a final line end."""
+    return "\n".join(_lines(status))
+
+
+def _lines(status: Mapping[str, Any]) -> Iterator[str]:
+    if not status["enabled"]:
+        yield "Switched off: no server is started (the setting `enabled`)."
+    installed = [server for server in status["servers"] if server["installed"]]
+    missing = [server for server in status["servers"] if not server["installed"]]
+    yield "Installed servers:" if installed else "No language server is installed."
+    for server in installed:
+        version = f" {server['version']}" if server["version"] else ""
+        off = "" if server["enabled"] else ", switched off"
+        yield f"  {server['id']}{version}: {', '.join(server['languages'])} ({server['source']}{off})"
+    if missing:
+        yield "Not installed: " + ", ".join(server["id"] for server in missing)
+    for server in status["running"]:
+        yield f"Running: {server['id']} for {server['root']}, {server['documents']} documents, {server['state']}"
+    for server in status["broken"]:
+        yield f"Failed: {server['id']} for {server['root']}: {server['reason']}"
