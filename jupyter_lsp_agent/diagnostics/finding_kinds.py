@@ -1,7 +1,7 @@
 """What a finding is about, told from its code: each family of servers has words of its own for the same thing.
 
-The codes are those that servers document or were seen to send; a server that is not here gives findings of kind `OTHER`,
-which are shown as they are.
+The codes are those that servers document or were seen to send; a server that is not here gives findings of kind
+`OTHER`, which are shown as they are.
 """
 
 from enum import StrEnum
@@ -23,7 +23,8 @@ class FindingKind(StrEnum):
 
 
 _KINDS = {
-    FindingKind.SYNTAX: "invalid-syntax syntax-error parse-error syntax top-level-await await-outside-async F704 PLE1142",
+    FindingKind.SYNTAX: "invalid-syntax syntax-error parse-error syntax top-level-await await-outside-async "
+    "F704 PLE1142",
     FindingKind.UNDEFINED: "unresolved-reference unknown-name undefined-name F821 F822 name-defined used-before-def "
     "reportUndefinedVariable reportUnboundVariable",
     FindingKind.POSSIBLY_UNBOUND: "possibly-unresolved-reference reportPossiblyUnbound reportPossiblyUnboundVariable "

@@ -1,12 +1,12 @@
 """From a server's findings about a virtual document to findings in cells, a notebook's own ways taken out.
 
-A kernel allows what a file does not: `await` outside functions, a definition in one cell and another in the next, a value
-for its own sake on the last line. Findings that exist only because cells were joined are dropped here, by what
+A kernel allows what a file does not: `await` outside functions, a definition in one cell and another in the next, a
+value for its own sake on the last line. Findings that exist only because cells were joined are dropped here, by what
 is known of the cells (`CellAdvice`), never by the words of a message alone. Nothing else is dropped: what has no
 place in a cell is `unmapped`.
 
-Hints that code is unreachable are no findings. Where a server believes so of a later cell, the statement before is handed
-back as a guard for the next build.
+Hints that code is unreachable are no findings. Where a server believes so of a later cell, the statement before is
+handed back as a guard for the next build.
 """
 
 from collections.abc import Iterator, Sequence
@@ -110,7 +110,8 @@ def _is_rebound_here(advice: CellAdvice, diagnostic: Diagnostic, document: Virtu
 
 
 def _soften(document: VirtualDocument, findings: Sequence[CellDiagnostic]) -> Iterator[CellDiagnostic]:
-    """Names that may well be there are warnings: after a star import that failed, after magics that bind unseen names."""
+    """Names that may well be there are warnings: after a star import that failed, after magics that bind unseen
+    names."""
     hidden = any(advice.hides_names for advice in document.advice.values()) or _star_failed(document, findings)
     for finding in findings:
         kind = kind_of(finding.diagnostic)

@@ -1,10 +1,11 @@
 """A cell that does not parse: what of it can stay, and which names it would bind.
 
-Its chunks that are Python on their own stay, so that imports and definitions keep their types for other cells; the rest is
-blanked. Names that the rest would bind are imported from a module that does not exist, which makes them usable as
-values, classes, decorators and types alike (a variable of unknown type is refused in annotations).
+Its chunks that are Python on their own stay, so that imports and definitions keep their types for other cells; the
+rest is blanked. Names that the rest would bind are imported from a module that does not exist, which makes them
+usable as values, classes, decorators and types alike (a variable of unknown type is refused in annotations).
 """
 
+import keyword
 import re
 from collections.abc import Iterator, Sequence
 
@@ -16,17 +17,14 @@ _NAME = r"[^\W\d]\w*"
 _TARGETS = re.compile(rf"\s*((?:\*?\(?{_NAME}\)?\s*,\s*)*\*?{_NAME}\s*,?)\s*(?::[^=]*)?=(?!=)")
 _CHAINED = re.compile(rf"=\s*({_NAME})\s*(?==(?!=))")
 _DEFINED = re.compile(rf"\s*(?:async\s+)?(?:def|class)\s+({_NAME})")
-_LOOP = re.compile(rf"\s*(?:async\s+)?for\s+(.+?)\s+in\b")
+_LOOP = re.compile(r"\s*(?:async\s+)?for\s+(.+?)\s+in\b")
 _IMPORT = re.compile(r"\s*import\s+(.+)")
 _IMPORT_FROM = re.compile(r"\s*from\s+[\w.]+\s+import\s+\(?(.*)")
 _AS = re.compile(rf"\bas\s+({_NAME})")
 _WALRUS = re.compile(rf"({_NAME})\s*:=")
 _AUGMENTED = re.compile(rf"\s*({_NAME})\s*(?:[-+*/%&|^@]|//|\*\*|<<|>>)=")
 _WORD = re.compile(_NAME)
-_KEYWORDS = frozenset(
-    "False None True and as assert async await break class continue def del elif else except finally for from global if "
-    "import in is lambda nonlocal not or pass raise return try while with yield print".split()
-)
+_KEYWORDS = frozenset((*keyword.kwlist, "print"))
 
 
 def salvage(lines: Sequence[MappedLine]) -> tuple[tuple[MappedLine, ...], tuple[str, ...]]:

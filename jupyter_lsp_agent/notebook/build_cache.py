@@ -1,10 +1,11 @@
 """What is kept of one notebook between builds. Owned by the caller; not to be used by two threads at once."""
 
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from jupyter_lsp_agent.notebook.python_cell import PythonCell
-from jupyter_lsp_agent.notebook.python_chunk import PythonChunk
+if TYPE_CHECKING:
+    from jupyter_lsp_agent.notebook.python_cell import PythonCell
+    from jupyter_lsp_agent.notebook.python_chunk import PythonChunk
 
 Value = TypeVar("Value")
 

@@ -17,7 +17,8 @@ class BuildOptions:
         ignore_cell_tags: findings in cells with such a tag are not told; the cells' text stays.
         python_version: the kernel's (major, minor); `None`: not known, taken to be ours.
         guards: statements that a server takes for the last to run (`relocate` finds them).
-        missing_modules: top-level names of modules that a server resolves and a kernel does not (folders without Python).
+        missing_modules: top-level names of modules that a server resolves and a kernel does not (folders without
+            Python).
         run_names: argument of `%run`, as written → the names that it binds; `None` or no entry: it cannot be read.
     """
 

@@ -1,8 +1,8 @@
 """Comments that speak to a checker about a whole file: in a notebook they would speak for every cell.
 
-Standing alone in the first code cell they are meant for the notebook and go to the top of the virtual document. Anywhere else
-they are made harmless (`:` becomes `;`, so that no column moves); what they switch off in their own cell is remembered.
-A directive behind code belongs to its line and is left alone.
+Standing alone in the first code cell they are meant for the notebook and go to the top of the virtual document.
+Anywhere else they are made harmless (`:` becomes `;`, so that no column moves); what they switch off in their own
+cell is remembered. A directive behind code belongs to its line and is left alone.
 """
 
 import io
@@ -15,7 +15,8 @@ from jupyter_lsp_agent.core.positions import TextPosition, TextRange
 from jupyter_lsp_agent.notebook.rewrite import Replace
 
 _DIRECTIVE = re.compile(
-    r"^[ \t\f]*#[ \t]*(?:type:[ \t]*ignore|(?:based)?pyright:|pyrefly:|mypy:|ty:|(?:ruff|flake8):[ \t]*noqa|pylint:|zuban:)"
+    r"^[ \t\f]*#[ \t]*"
+    r"(?:type:[ \t]*ignore|(?:based)?pyright:|pyrefly:|mypy:|ty:|(?:ruff|flake8):[ \t]*noqa|pylint:|zuban:)"
 )
 _RULE_OFF = re.compile(r"\b(report\w+)\s*=\s*(?:false|none)\b", re.IGNORECASE)
 _CODES = re.compile(r"(?:noqa|disable)\s*[:=]\s*([\w, -]+)")

@@ -1,9 +1,9 @@
 """Which language a notebook is written in, decided from everything that it says and from what it holds.
 
-A notebook names its language up to four times (`kernelspec.language`, `language_info.name`, the file extension, the kernel's
-name), each may be missing or wrong. Where all that is said agrees, it counts. Where Python is among several, or a
-kernel calls itself by the name of a superset of Python, the code decides. Where nothing is said, it is Python unless
-the code says otherwise: Colab, nbformat 3 and hand-written files leave the metadata empty.
+A notebook names its language up to four times (`kernelspec.language`, `language_info.name`, the file extension, the
+kernel's name), each may be missing or wrong. Where all that is said agrees, it counts. Where Python is among several,
+or a kernel calls itself by the name of a superset of Python, the code decides. Where nothing is said, it is Python
+unless the code says otherwise: Colab, nbformat 3 and hand-written files leave the metadata empty.
 
 A language is data: a row of the table. What is not here: which server checks it (`servers/`).
 """

@@ -1,8 +1,8 @@
 """Where each character of a virtual document came from, and where each character of a cell went.
 
 A virtual document is a prefix and then one `CellChunk` a cell; a chunk is a list of `MappedLine`s. Lines that no cell
-has (the prefix, glue between lines) have no `cell_line`; characters that no cell has lie in no `ColumnSpan`. An explicit
-table of lines, rather than "line n stays line n", is what lets glue be inserted anywhere.
+has (the prefix, glue between lines) have no `cell_line`; characters that no cell has lie in no `ColumnSpan`. An
+explicit table of lines, rather than "line n stays line n", is what lets glue be inserted anywhere.
 
 Places inside rewritten characters are mapped to the nearest copied ones, so that a finding there still has its
 line; only glue has no place at all. Chunks carry their own little tables and are shared between documents, so a map of
@@ -33,7 +33,8 @@ class MappedLine:
     Attributes:
         text: the virtual text.
         cell_line: the cell's line that it stands for; `None` for glue.
-        spans: what was copied, in order of `virtual_column`; `None` (with a `cell_line`): the whole line, columns equal.
+        spans: what was copied, in order of `virtual_column`; `None` (with a `cell_line`): the whole line, columns
+            equal.
     """
 
     text: str
@@ -85,7 +86,8 @@ class CellChunk:
         return TextPosition(line.cell_line, _cell_column(line.spans, position.column))
 
     def to_virtual(self, position: TextPosition) -> TextPosition | None:
-        """Where a character of the cell went; `None` for one that was rewritten or stands on a line that is not there."""
+        """Where a character of the cell went; `None` for one that was rewritten or stands on a line that is not
+        there."""
         for number in self._by_cell_line.get(position.line, ()):
             column = _virtual_column(self.lines[number], position.column)
             if column is not None:

@@ -5,7 +5,7 @@ Every name has a value: a declaration without one is "unbound" to all servers. N
 
 from collections.abc import Iterable, Iterator
 
-from jupyter_lsp_agent.notebook.magic_prelude import PRELUDE, PRELUDE_IMPORT
+from jupyter_lsp_agent.notebook.magic_prelude import PRELUDE_IMPORT, prelude_lines
 from jupyter_lsp_agent.notebook.reserved_names import ANYTHING, CALL, FLAG, RAISED, TYPING
 
 KERNEL_NAMES = (
@@ -61,5 +61,4 @@ def _lines(
         yield f"from __future__ import {', '.join(features)}"
     yield from _BASE
     yield f"{' = '.join([*KERNEL_NAMES, *sorted(set(names) - set(KERNEL_NAMES))])} = {CALL}()"
-    for helper in sorted(set(helpers)):
-        yield from PRELUDE[helper].split("\n")
+    yield from prelude_lines(helpers)

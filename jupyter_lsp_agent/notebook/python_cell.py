@@ -1,7 +1,7 @@
 """One Python cell, looked at alone: its own errors, its names, and what must be rewritten wherever it stands.
 
-Nothing here depends on other cells, so the result is kept as long as the cell's source is. What other cells change is in
-`python_chunk`.
+Nothing here depends on other cells, so the result is kept as long as the cell's source is. What other cells change is
+in `python_chunk`.
 """
 
 import re
@@ -16,14 +16,14 @@ from jupyter_lsp_agent.notebook.awaits import find_top_level_awaits
 from jupyter_lsp_agent.notebook.broken_cell import salvage
 from jupyter_lsp_agent.notebook.cell_translation import CellTranslation
 from jupyter_lsp_agent.notebook.directives import Directives, find_directives
-from jupyter_lsp_agent.notebook.future_imports import FutureImports, find_future_imports
+from jupyter_lsp_agent.notebook.dunder_file import find_dunder_file_uses
+from jupyter_lsp_agent.notebook.future_imports import find_future_imports
 from jupyter_lsp_agent.notebook.line_map import CellChunk, MappedLine
 from jupyter_lsp_agent.notebook.module_names import ModuleNames, collect_names
 from jupyter_lsp_agent.notebook.python_syntax import SyntaxFault, find_syntax_fault, parse
 from jupyter_lsp_agent.notebook.reachability import dead_ranges, find_cell_end, reachability_rewrites
 from jupyter_lsp_agent.notebook.rewrite import Rewrite
 from jupyter_lsp_agent.notebook.source_text import SourceText
-from jupyter_lsp_agent.notebook.dunder_file import find_dunder_file_uses
 
 SOURCE = "jupyter-lsp-agent"
 """The `source` of findings that are ours."""

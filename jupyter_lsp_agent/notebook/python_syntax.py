@@ -83,7 +83,8 @@ def _fault(text: str, error: SyntaxError) -> SyntaxFault:
 
 
 def _place(lines: list[str], lineno: int | None, offset: int | None, *, in_bytes: bool) -> TextPosition:
-    """CPython's 1-based place as ours. Its parser counts code points; its symbol table and compiler count UTF-8 bytes."""
+    """CPython's 1-based place as ours. Its parser counts code points; its symbol table and compiler count UTF-8
+    bytes."""
     line, column = (lineno or 1) - 1, (offset or 1) - 1
     if in_bytes and 0 <= line < len(lines) and column > 0:
         column = len(lines[line].encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))

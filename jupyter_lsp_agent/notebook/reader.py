@@ -1,9 +1,10 @@
 """From the bytes of an `.ipynb` file to a `Notebook`.
 
-Plain `json` does the work: `import nbformat` costs more than a second and refuses files that editors and agents write every day
-(no cell metadata, a byte order mark). What Jupyter opens is read, and some more; nothing is made up, so a cell
-without an id has none. What cannot be read is told with its place and the mend, never guessed at: a notebook that was half
-understood would look clean. A single cell that Jupyter opens and nobody can check carries a `defect` instead.
+Plain `json` does the work: `import nbformat` costs more than a second and refuses files that editors and agents write
+every day (no cell metadata, a byte order mark). What Jupyter opens is read, and some more; nothing is made up, so a
+cell without an id has none. What cannot be read is told with its place and the mend, never guessed at: a notebook
+that was half understood would look clean. A single cell that Jupyter opens and nobody can check carries a `defect`
+instead.
 
 Bounds on size are the caller's business.
 """
@@ -90,7 +91,8 @@ def _major(content: Mapping[str, Any], name: str) -> int:
         raise InvalidNotebookError(f'{name}: "nbformat" is {json.dumps(stored)[:40]}, not a version: write 4')
     if major > _NEWEST_MAJOR:
         raise UnsupportedNotebookFormatError(
-            f"{name} is written in nbformat {major}, and up to {_NEWEST_MAJOR} can be read: save it as nbformat {_NEWEST_MAJOR}"
+            f"{name} is written in nbformat {major}, and up to {_NEWEST_MAJOR} can be read: "
+            f"save it as nbformat {_NEWEST_MAJOR}"
         )
     return major
 

@@ -1,7 +1,7 @@
 """Rewriting of mapped lines: replacements and glue, with the map kept true.
 
-Everything is said in the coordinates of the lines as they came in, so that edits found in one syntax tree need not know of
-each other; `apply_rewrites` does them at once.
+Everything is said in the coordinates of the lines as they came in, so that edits found in one syntax tree need not
+know of each other; `apply_rewrites` does them at once.
 """
 
 from collections import defaultdict
@@ -14,7 +14,8 @@ from jupyter_lsp_agent.notebook.line_map import ColumnSpan, MappedLine
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Put `text` (of one line) in place of `range`; where the range spans lines, the lines stay and lose its characters."""
+    """Put `text` (of one line) in place of `range`; where the range spans lines, the lines stay and lose its
+    characters."""
 
     range: TextRange
     text: str

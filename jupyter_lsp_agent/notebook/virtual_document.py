@@ -1,12 +1,12 @@
 """From a notebook to the texts that language servers are shown.
 
 One text for the kernel's language, and one for each body of another language (`%%bash`, a cell that VS Code marks as
-JavaScript). `build_virtual_documents` is a pure function; what it cannot know without the file system (`%run`'s file, folders
-that look like modules) comes in as options, and what it would like to know goes out as `Needs`.
+JavaScript). `build_virtual_documents` is a pure function; what it cannot know without the file system (`%run`'s file,
+folders that look like modules) comes in as options, and what it would like to know goes out as `Needs`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic
 from jupyter_lsp_agent.core.ids import LanguageId
@@ -114,24 +114,25 @@ def build_virtual_documents(
     """
     language = detect_language(notebook)
     own, foreign = _by_language(notebook, language)
-    unchecked = tuple(_defects(notebook))
     ignored = frozenset(cell.index for cell in notebook.cells if options.ignore_cell_tags.intersection(cell.tags))
     if language == PYTHON:
-        return _python_notebook(own, foreign, options, cache or BuildCache(), unchecked, ignored)
-    documents = [*_plain_document(language, own), *(_whole_cell(cell) for cell in foreign)]
-    return VirtualNotebook(language, tuple(documents), unchecked=unchecked, ignored_cells=ignored)
+        built = _python_notebook(own, options, cache or BuildCache())
+    else:
+        built = VirtualNotebook(language, tuple(_plain_document(language, own)))
+    return replace(
+        built,
+        documents=(*built.documents, *(_whole_cell(cell) for cell in foreign)),
+        findings=tuple(finding for finding in built.findings if finding.cell_index not in ignored),
+        unchecked=(*_defects(notebook), *built.unchecked),
+        ignored_cells=ignored,
+    )
 
 
-def _python_notebook(
-    own: Sequence[Cell],
-    foreign: Sequence[Cell],
-    options: BuildOptions,
-    cache: BuildCache,
-    unchecked: tuple[UncheckedLines, ...],
-    ignored: frozenset[int],
-) -> VirtualNotebook:
+def _python_notebook(cells: Sequence[Cell], options: BuildOptions, cache: BuildCache) -> VirtualNotebook:
+    if not cells:
+        return VirtualNotebook(PYTHON, ())
     cache.turn()
-    built = build_python_text(own, options, cache)
+    built = build_python_text(cells, options, cache)
     document = VirtualDocument(
         language_id=PYTHON,
         extension=".py",
@@ -139,16 +140,14 @@ def _python_notebook(
         text=built.text,
         line_map=built.line_map,
         advice=built.advice,
-        sources={cell.index: cell.source for cell in own},
+        sources={cell.index: cell.source for cell in cells},
     )
-    bodies = [body for index, cell in built.cells.items() for body in _foreign_bodies(index, cell)]
     return VirtualNotebook(
         language=PYTHON,
-        documents=(*([document] if own else []), *bodies, *(_whole_cell(cell) for cell in foreign)),
-        findings=tuple(finding for finding in built.findings if finding.cell_index not in ignored),
-        unchecked=(*unchecked, *(lines for index, cell in built.cells.items() for lines in _unchecked(index, cell))),
+        documents=(document, *(body for index, cell in built.cells.items() for body in _foreign_bodies(index, cell))),
+        findings=built.findings,
+        unchecked=tuple(lines for index, cell in built.cells.items() for lines in _unchecked(index, cell)),
         needs=Needs(built.imported_modules, built.run_files),
-        ignored_cells=ignored,
     )
 
 
