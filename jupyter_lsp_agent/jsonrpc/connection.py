@@ -1,9 +1,9 @@
 """One peer: requests and their answers, calls from the other side, and the end of it all.
 
-The end is one event with one cause. Whatever breaks the stream (the process died, it closed its output or its input
-though it lives, it sent what is no JSON-RPC) fails every request under way at once, with the same error object,
-which later calls raise too. `wait_closed` lets an owner learn of it when nothing is under way; the owner then
-calls `aclose`, which also ends the process.
+The end is one event with one cause. Whatever breaks the stream (the process died; it closed its output or its input
+though it lives; it sent what is no JSON-RPC; one of its notifications could not be dealt with) fails every request
+under way at once, with the same error object, which later calls raise too. `wait_closed` lets an owner learn of it
+when nothing is under way; the owner then calls `aclose`, which also ends the process.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from jupyter_lsp_agent.core.errors import (
     ProtocolError,
     RequestTimeoutError,
     ResponseError,
+    ServerExitedError,
     TransportError,
 )
 from jupyter_lsp_agent.jsonrpc.framing import FrameDecoder, encode_frame
@@ -182,7 +183,14 @@ class Connection:
             while (payload := self._decoder.next_message()) is not None:
                 self._dispatch(parse_message(payload))
         self._decoder.receive_end()
-        raise await self._transport.exit_error()
+        raise self._with_noise(await self._transport.exit_error())
+
+    def _with_noise(self, error: ServerExitedError) -> ServerExitedError:
+        """What a program prints where messages belong is often why it ended: its usage, or a missing module."""
+        if not self.noise_bytes:
+            return error
+        text = f"{error}; its standard output held text that is no message, beginning with {self.noise_sample[:200]!r}"
+        return ServerExitedError(text, exit_code=error.exit_code, stderr_tail=error.stderr_tail)
 
     def _dispatch(self, message: Message) -> None:
         match message:

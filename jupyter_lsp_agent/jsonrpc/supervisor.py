@@ -139,7 +139,7 @@ class Supervisor:
     def _wait(self) -> None:
         timeout = None if self.kill_at is None else max(0.0, self.kill_at - time.monotonic())
         ready = select.select(self.watched, [], [], timeout)[0]
-        if not ready:
+        if self.kill_at is not None and time.monotonic() >= self.kill_at:
             self._kill()
         if OWNER in ready:
             self._obey(os.read(OWNER, 64))
@@ -188,11 +188,11 @@ class Supervisor:
         return pid != 0
 
     def _signal(self, number: int) -> None:
-        if sys.platform != "linux":
+        if sys.platform == "linux":
+            for pid in _descendants(os.getpid()):
+                _send_signal(os.kill, pid, number)
+        else:
             _send_signal(os.killpg, self.group, number)
-            return
-        for pid in _descendants(os.getpid()):
-            _send_signal(os.kill, pid, number)
 
 
 def _send_signal(send: Callable[[int, int], None], target: int, number: int) -> None:

@@ -215,7 +215,7 @@ def _start_supervisor() -> _SupervisorProcess:
         always.callback(theirs.close)
         try:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-S", _SUPERVISOR, str(os.getpid()), str(stdin[0]), str(stdout[1])],
+                [sys.executable or "python3", "-I", "-S", _SUPERVISOR, str(os.getpid()), str(stdin[0]), str(stdout[1])],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=stderr[1],
