@@ -56,7 +56,8 @@ class CommandSearch:
         own_scripts: the script folders of the environment that we run in.
         workspace: folders whose programs are not to be chosen by `PATH`: the workspace, the current folder.
         trusted_roots: folders whose own programs may be run.
-        environ: environment variables (for the trap of `rustup`).
+        environ: environment variables.
+        own_data: our own folder below the user's data folder; the only place that is written to.
     """
 
     data_folders: tuple[Path, ...]
@@ -65,6 +66,7 @@ class CommandSearch:
     workspace: tuple[Path, ...] = ()
     trusted_roots: tuple[Path, ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
+    own_data: Path | None = None
 
     def is_trusted(self, folder: Path) -> bool:
         """Whether programs of `folder` may be run."""
@@ -77,7 +79,7 @@ class CommandSearch:
 
 def read_command_search(workspace: Iterable[Path] = (), trusted_roots: Iterable[Path] = ()) -> CommandSearch:
     """The search as this process sees it; the current folder is added to `workspace`, the home folder never."""
-    from jupyter_core.paths import jupyter_path
+    from jupyter_core.paths import jupyter_data_dir, jupyter_path
 
     guarded = [folder for folder in (*workspace, Path.cwd()) if not _is_wide(folder)]
     return CommandSearch(
@@ -87,6 +89,7 @@ def read_command_search(workspace: Iterable[Path] = (), trusted_roots: Iterable[
         workspace=tuple(guarded),
         trusted_roots=tuple(trusted_roots),
         environ=dict(os.environ),
+        own_data=Path(jupyter_data_dir()) / OWN_FOLDER,
     )
 
 

@@ -51,8 +51,9 @@ class Interpreter:
 
     @property
     def key(self) -> str:
-        """What tells one environment from another in a pool's key."""
-        return f"{self.python or self.prefix}{'' if self.may_run else ' (read only)'}"
+        """What tells one environment from another in a pool's key: servers are told the version too."""
+        version = ".".join(map(str, self.version)) if self.version else ""
+        return f"{self.python or self.prefix} {version}{'' if self.may_run else ' (read only)'}".rstrip()
 
     @property
     def search_paths(self) -> tuple[Path, ...]:

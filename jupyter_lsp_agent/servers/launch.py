@@ -1,28 +1,30 @@
 """From a server of the catalogue to what is needed to start and greet it: templates filled, environment built.
 
 A server never gets an environment in which the workspace could choose its programs: `PATH` is the safe part of ours,
-with the interpreter's own folder before it where that interpreter may be run.
+with the interpreter's own folder before it where that interpreter may be run. A server that would run an interpreter
+which is only to be read, or that the workspace's files could make run something, gets its read-only form; one that
+has no such form is refused.
 """
 
+import hashlib
 import os
-import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from jupyter_lsp_agent.core.errors import SpawnFailedError, UntrustedError
 from jupyter_lsp_agent.core.launch import LaunchCommand, ServerLaunch
 from jupyter_lsp_agent.core.uris import uri_from_path
-from jupyter_lsp_agent.servers.commands import OWN_FOLDER, CommandSearch, ResolvedCommand
+from jupyter_lsp_agent.servers.commands import CommandSearch, ResolvedCommand
 from jupyter_lsp_agent.servers.interpreters import Interpreter
 from jupyter_lsp_agent.servers.spec import InterpreterHandover, ServerOverride, ServerSpec
+from jupyter_lsp_agent.servers.templates import fill, fill_lines, merge, template_variables
 
-_VARIABLE = re.compile(r"\{([a-z_]+)\}")
 _NO_OVERRIDE = ServerOverride()
-_INTERPRETER_VARIABLES = ("VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONHOME")
-
-Variables = Mapping[str, str | list[str] | None]
-"""What templates may name, and its value; `None` where it is not known."""
+_NO_HANDOVER = InterpreterHandover(environment=False)
+_INTERPRETER_VARIABLES = frozenset(
+    {"VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONHOME"}
+)
 
 
 def build_launch(
@@ -43,105 +45,52 @@ def build_launch(
         search: what the environment and the data folder are taken from.
         interpreter: the Python that it is told of.
         override: the user's settings for it; they are laid over all others.
+
+    Raises:
+        UntrustedError: it would run programs of a workspace that is not trusted.
+        SpawnFailedError: a configuration file of ours, that it needs, cannot be written.
     """
+    is_trusted = search.is_trusted(root)
+    if spec.runs_workspace_programs and not is_trusted:
+        raise UntrustedError(
+            f"{spec.title} runs programs of its workspace, and {root} is not trusted; "
+            f"`jupyter lsp-agent trust {root}` trusts it"
+        )
+    handover = _handover(spec, interpreter, is_trusted=is_trusted)
     variables = template_variables(root, search, interpreter)
-    handover = _handover(spec, interpreter)
-    options = merge(spec.initialization_options, handover.initialization_options)
-    settings = merge(spec.settings, handover.settings)
+    if handover.config_name:
+        variables["config_file"] = str(_write_config_file(handover, variables, search))
+    options = fill(merge(spec.initialization_options, handover.initialization_options), variables)
+    environment = _environment(search, interpreter if handover.environment else None)
+    environment |= {**fill(spec.environment, variables), **override.environment}
+    arguments = fill(list(command.argv[1:]), variables)
     launch = ServerLaunch(
         server_id=spec.server_id,
-        command=_launch_command(spec, command, root, search, interpreter),
+        command=LaunchCommand((command.argv[0], *arguments), root, environment),
         root_uri=uri_from_path(root),
-        initialization_options=merge(fill(options, variables), override.initialization_options) or None,
-        settings=merge(fill(settings, variables), override.settings),
+        initialization_options=merge(options, override.initialization_options) or None,
+        settings=merge(fill(merge(spec.settings, handover.settings), variables), override.settings),
         behaviour=spec.behaviour,
     )
-    environment = {**launch.command.environment, **fill(spec.environment, variables), **override.environment}
-    return replace(launch, command=replace(launch.command, environment=environment))
+    seconds = spec.startup_timeout_seconds
+    return replace(launch, initialize_timeout_seconds=seconds) if seconds else launch
 
 
-def template_variables(root: Path, search: CommandSearch, interpreter: Interpreter | None) -> Variables:
-    """The values of the variables that templates may name."""
-    data_folder = search.data_folders[0] / OWN_FOLDER if search.data_folders else None
-    variables: dict[str, str | list[str] | None] = {
-        "root": str(root),
-        "data_dir": str(data_folder) if data_folder else None,
-        "python": None,
-        "prefix": None,
-        "site_packages": None,
-        "search_paths": None,
-        "python_version": None,
-    }
-    if interpreter is not None:
-        variables["python"] = str(interpreter.python) if interpreter.python else None
-        variables["prefix"] = str(interpreter.prefix)
-        variables["site_packages"] = [str(folder) for folder in interpreter.site_packages]
-        variables["search_paths"] = [str(folder) for folder in interpreter.search_paths]
-        variables["python_version"] = ".".join(map(str, interpreter.version)) if interpreter.version else None
-    return variables
-
-
-def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """`above` laid over `below`, table by table; anything but a table is replaced whole."""
-    merged = dict(below)
-    for key, value in above.items():
-        old = merged.get(key)
-        merged[key] = merge(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
-    return merged
-
-
-def fill(template: Any, variables: Variables) -> Any:
-    """`template` with its variables filled in; whatever names one that is not known is left out.
-
-    A text that is nothing but a variable becomes its value, a list too.
-    """
-    if isinstance(template, Mapping):
-        return {key: fill(value, variables) for key, value in template.items() if _is_known(value, variables)}
-    if isinstance(template, list | tuple):
-        return [fill(value, variables) for value in template if _is_known(value, variables)]
-    if isinstance(template, str):
-        return _fill_text(template, variables)
-    return template
-
-
-def _fill_text(template: str, variables: Variables) -> str | list[str] | None:
-    whole = _VARIABLE.fullmatch(template)
-    if whole:
-        return variables[whole[1]]
-    return _VARIABLE.sub(lambda match: str(variables[match[1]]), template)
-
-
-def _is_known(template: Any, variables: Variables) -> bool:
-    names = _VARIABLE.findall(template) if isinstance(template, str) else []
-    return all(variables[name] is not None for name in names)
-
-
-def _handover(spec: ServerSpec, interpreter: Interpreter | None) -> InterpreterHandover:
-    """How this server is told of this interpreter: `settings` and `initialization_options` of the result apply."""
+def _handover(spec: ServerSpec, interpreter: Interpreter | None, *, is_trusted: bool) -> InterpreterHandover:
+    """How this server is told of this interpreter: what applies is in `settings` and `initialization_options`."""
     handover = spec.interpreter
     if handover is None or interpreter is None:
-        return InterpreterHandover(environment=False)
-    if interpreter.may_run or not handover.runs:
-        return handover
+        return _NO_HANDOVER
+    may_run = interpreter.may_run or not handover.runs
+    may_obey = is_trusted or not handover.obeys_workspace
+    if may_run and may_obey:
+        return replace(handover, config_name="")
     return replace(
         handover,
         environment=False,
         settings=handover.read_only_settings,
         initialization_options=handover.read_only_initialization_options,
     )
-
-
-def _launch_command(
-    spec: ServerSpec,
-    command: ResolvedCommand,
-    root: Path,
-    search: CommandSearch,
-    interpreter: Interpreter | None,
-) -> LaunchCommand:
-    variables = template_variables(root, search, interpreter)
-    arguments = fill(list(command.argv[1:]), variables)
-    environment = _environment(search, interpreter if _handover(spec, interpreter).environment else None)
-    return LaunchCommand((command.argv[0], *arguments), root, environment)
 
 
 def _environment(search: CommandSearch, interpreter: Interpreter | None) -> dict[str, str]:
@@ -154,3 +103,22 @@ def _environment(search: CommandSearch, interpreter: Interpreter | None) -> dict
             path.insert(0, str(interpreter.python.parent))
     environment["PATH"] = os.pathsep.join(dict.fromkeys(path))
     return environment
+
+
+def _write_config_file(handover: InterpreterHandover, variables: dict[str, Any], search: CommandSearch) -> Path:
+    """Write a configuration file of ours; its folder is named for its content, so that it never changes."""
+    text = fill_lines(handover.config_text, variables).encode("utf-8", "surrogateescape")
+    folder = (search.own_data or Path.home()) / "configurations" / hashlib.sha256(text).hexdigest()[:16]
+    path = folder / handover.config_name
+    try:
+        if not path.is_file():
+            folder.mkdir(parents=True, exist_ok=True)
+            unfinished = folder / f".{handover.config_name}.{os.getpid()}"
+            unfinished.write_bytes(text)
+            unfinished.replace(path)
+    except OSError as error:
+        raise SpawnFailedError(
+            f"{path} cannot be written ({error.strerror}), which is needed to check a folder that is not trusted; "
+            "make it writable, or set JUPYTER_DATA_DIR"
+        ) from error
+    return path

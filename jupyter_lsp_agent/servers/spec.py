@@ -1,9 +1,8 @@
 """The schema of the catalogue: what one language server is, as a frozen value.
 
 Everything that distinguishes one server from another is data here, so that no other code asks for a server's name.
-Templates may hold `{root}`, `{python}`, `{prefix}`, `{site_packages}`, `{search_paths}`, `{python_version}` and
-`{data_dir}`; a value whose variable is not known is left out (`launch` fills them in). Decoding from TOML is in
-`decode`; looking entries up is in `registry`.
+Templates may hold the variables that `templates` lists; a value whose variable is not known is left out. Decoding from
+TOML is in `decode`; looking entries up is in `registry`.
 """
 
 from collections.abc import Mapping
@@ -37,19 +36,27 @@ class InterpreterHandover:
 
     Attributes:
         runs: it runs the interpreter that it is given, or finds; false where it only reads the environment.
+        obeys_workspace: files of the workspace can make it run programs, whatever it is given; so it gets its
+            read-only form in every workspace that is not trusted.
         environment: it takes `VIRTUAL_ENV`, and `PATH` where the interpreter may be run.
         settings: laid over its settings where it may have the interpreter as it is.
         initialization_options: likewise for `initialize`.
         read_only_settings: laid over its settings instead, where the interpreter must not be run.
         read_only_initialization_options: likewise for `initialize`.
+        config_name: the name of a configuration file of our own, written into our data folder for the read-only form
+            and named by `{config_file}`; empty for none.
+        config_text: its text; variables become JSON values, and a line that names an unknown one is left out.
     """
 
     runs: bool = False
+    obeys_workspace: bool = False
     environment: bool = True
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
     initialization_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     read_only_settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
     read_only_initialization_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    config_name: str = ""
+    config_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
