@@ -23,6 +23,17 @@ _INDENTED_OR_PROMPT = re.compile(
 _UNTOKENISABLE = re.compile("[\x00\ud800-\udfff]")
 _HELP_AT_END = re.compile(r"%{0,2}(?!\d)[\w*]+(?:\.(?!\d)[\w*]+|\[-?[0-9]+\])*\?\??$")
 _ESCAPES = frozenset("!?%,;/")
+_ERRORS_WITH_A_TOKEN = (
+    "expected EOF",
+    "unterminated string literal",
+    "invalid non-printable character",
+    "after line continuation character",
+    "decimal literal",
+    "binary literal",
+    "octal literal",
+    "hexadecimal literal",
+)
+"""Where the tokeniser stops with one of these, IPython goes on as if an empty token had come (from Python 3.12 on)."""
 _LAYOUT = frozenset({tokenize.INDENT, tokenize.DEDENT})
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
@@ -105,14 +116,18 @@ def _logical_lines(lines: Sequence[str], start: int) -> Iterator["_LogicalLine"]
     try:
         for token in tokenize.generate_tokens(_reader(lines, start)):
             if logical.form_row and token.start[0] > logical.form_row:
+                logical.is_cut = True
                 break
             if logical.add(token):
                 yield logical
                 logical = _LogicalLine()
     except IndentationError:
         raise
-    except (tokenize.TokenError, SyntaxError, ValueError):
-        # The input ends in a string or in brackets, or no tokeniser can read it: what was seen until here counts.
+    except tokenize.TokenError as error:
+        # The input ends in a string or in brackets, or is no token: what was seen until here counts.
+        if logical.tokens and any(part in str(error.args[0]) for part in _ERRORS_WITH_A_TOKEN):
+            logical.tokens.append(logical.tokens[-1]._replace(type=tokenize.ERRORTOKEN, string=""))
+    except (SyntaxError, ValueError):
         pass
     if logical.tokens:
         yield logical
@@ -126,6 +141,7 @@ class _LogicalLine:
         self.first: tokenize.TokenInfo | None = None
         self.assignment: int | None = None
         self.form_row = 0
+        self.is_cut = False
         self._depth = 0
         self._significant = -1
 
@@ -163,7 +179,8 @@ class _LogicalLine:
 
 
 def _reader(lines: Sequence[str], start: int) -> Callable[[], str]:
-    following = iter(lines[start:])
+    # An empty last line is what follows the cell's last line end: no line to IPython.
+    following = iter(lines[start:] if lines[-1] else lines[start:-1])
 
     def readline() -> str:
         line = next(following, None)
@@ -176,7 +193,7 @@ def _classify(lines: Sequence[str], offset: int, logical: _LogicalLine) -> Const
     """The form that a logical line holds. Rows of tokens count from 1 at line `offset`."""
     if logical.first is None:
         return None
-    form = _help(lines, offset, logical.tokens, logical.first)
+    form = None if logical.is_cut else _help(lines, offset, logical.tokens, logical.first)
     if form is None and logical.form_row:
         form = _escaped(lines, offset, logical.first) or _assigned(lines, offset, logical)
     return form
@@ -244,8 +261,9 @@ def join_continued(lines: Sequence[str], line: int, column: int) -> tuple[str, i
 
     Each line loses the white space at its end, a joined one its backslash too; a blank is put between them.
     """
+    final = len(lines) - (1 if lines[-1] else 2)
     last = line
-    while last < len(lines) - 1 and lines[last].endswith("\\"):
+    while last < final and lines[last].endswith("\\"):
         last += 1
     parts = [lines[line][column:], *lines[line + 1 : last + 1]]
     return " ".join([*(part.rstrip()[:-1] for part in parts[:-1]), parts[-1].rstrip()]), last

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jupyter_lsp_agent.core.ids import LanguageId
+from jupyter_lsp_agent.notebook.magics import MagicOptions, translate_cell
 from jupyter_lsp_agent.notebook.model import CellKind, KernelMetadata, Notebook
 from jupyter_lsp_agent.notebook.python_syntax import compiles
 
@@ -100,7 +101,7 @@ _BY_NAME = {name: key for key, row in KERNEL_LANGUAGES.items() for name in (key,
 _BY_EXTENSION = {row.extension: key for key, row in reversed(KERNEL_LANGUAGES.items())}
 _BY_KERNEL = [(prefix, key) for key, row in KERNEL_LANGUAGES.items() for prefix in row.kernels]
 _PYTHON_SUPERSETS = frozenset({"coconut"})
-_MAGIC_LINE = re.compile(r"^[ \t]*[%!?].*|^.*\?[ \t]*$", re.MULTILINE)
+_NO_AUTOMAGIC = MagicOptions(automagic=False)
 _FOREIGN_CELL = re.compile(r"\s*%%")
 
 
@@ -171,10 +172,15 @@ def _code(notebook: Notebook) -> list[str]:
 def _is_python(notebook: Notebook) -> bool:
     """Whether most of the code is Python, IPython's own lines set aside."""
     sources = _code(notebook)
-    return sum(compiles(_MAGIC_LINE.sub("", source)) for source in sources) * 2 > len(sources)
+    return sum(_is_cell(source) for source in sources) * 2 > len(sources)
 
 
 def _may_be_python(notebook: Notebook) -> bool:
     """Whether a notebook that says nothing can be Python: a few broken cells do not speak against it."""
     sources = _code(notebook)
-    return len(sources) < 3 or any(compiles(_MAGIC_LINE.sub("", source)) for source in sources)
+    return len(sources) < 3 or any(_is_cell(source) for source in sources)
+
+
+def _is_cell(source: str) -> bool:
+    """Whether IPython would take `source`."""
+    return compiles(translate_cell(source, _NO_AUTOMAGIC).text)

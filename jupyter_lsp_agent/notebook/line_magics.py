@@ -62,6 +62,7 @@ class LineTranslator:
 
     def __init__(self, sheet: TranslationSheet, options: MagicOptions) -> None:
         self._sheet = sheet
+        self._options = options
         self._knows_syntax = options.python_version is None or options.python_version <= version_info[:2]
 
     def translate(self, form: Construct, lines: Sequence[SourceLine], indent: str = "") -> None:
@@ -184,6 +185,10 @@ class LineTranslator:
         fragment = form.line.without(place.column)
         inner = find_constructs([fragment.text])
         if not inner:
+            return False
+        aside = TranslationSheet()
+        LineTranslator(aside, self._options).translate(inner[0], [fragment])
+        if find_syntax_fault(aside.finish().text) is not None:
             return False
         self.translate(inner[0], [fragment], form.indent)
         return True

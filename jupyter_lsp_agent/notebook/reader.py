@@ -145,7 +145,7 @@ def _read_old_cell(index: int, cell: object, name: str) -> Cell:
     stored_type = _text(stored.get("cell_type")) or ""
     kind = _OLD_KINDS.get(stored_type, CellKind.MARKDOWN)
     key = "input" if kind is CellKind.CODE else next((key for key in ("source", "text") if key in stored), "source")
-    source, defect = _source(stored, key, index, name)
+    source, defect = _source(_with_line_ends(stored, key), key, index, name)
     return Cell(
         index=index,
         cell_id=None,
@@ -156,6 +156,15 @@ def _read_old_cell(index: int, cell: object, name: str) -> Cell:
         cell_type=stored_type or kind.value,
         defect=defect,
     )
+
+
+def _with_line_ends(cell: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """The old formats may keep a source as lines without their ends (the first line tells)."""
+    lines = cell.get(key)
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        return cell
+    ended = bool(lines) and lines[0].endswith(("\n", "\r"))
+    return {**cell, key: ("" if ended else "\n").join(lines)}
 
 
 def _first_language(cells: list[object]) -> str | None:
