@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 
 import pytest
 
@@ -16,51 +14,8 @@ from jupyter_lsp_agent.core.errors import (
     SpawnFailedError,
 )
 from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
-from jupyter_lsp_agent.pool.keys import PoolLimits
 from jupyter_lsp_agent.pool.place import PlaceState
-from jupyter_lsp_agent.pool.pool import ClientPool
-from tests.support.clock import ManualClock
-from tests.support.fake_clients import FakeClient, FakeStarter, make_key, make_launch
-
-
-class Bench:
-    """A pool, its clock and its starter."""
-
-    def __init__(self, **limits: float) -> None:
-        self.clock = ManualClock()
-        self.starter = FakeStarter()
-        self.rss_bytes = 0
-        self.pool: ClientPool[FakeClient] = ClientPool(
-            PoolLimits(**limits),  # type: ignore[arg-type]
-            self.clock,
-            self.starter,
-            measure_rss_bytes=lambda _pid: self.rss_bytes,
-        )
-
-    def lease(self, server_id: str = "one", root: str = "/w", environment: str = "", patience_seconds: float = 0.0):
-        return self.pool.lease(
-            make_key(server_id, root, environment), make_launch(server_id, root), patience_seconds=patience_seconds
-        )
-
-    async def use(self, server_id: str = "one", root: str = "/w", environment: str = "") -> FakeClient:
-        async with self.lease(server_id, root, environment) as client:
-            return client
-
-
-@asynccontextmanager
-async def bench(**limits: float) -> AsyncIterator[Bench]:
-    made = Bench(**limits)
-    try:
-        yield made
-    finally:
-        await made.pool.aclose()
-        assert made.starter.alive == []
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Give way to the loop until `condition` holds; the test's own time limit bounds it."""
-    while not condition():
-        await asyncio.sleep(0)
+from tests.support.fake_clients import bench, make_key, make_launch, next_turn, until
 
 
 async def test_a_client_is_started_at_first_use_and_shared_afterwards():
@@ -169,7 +124,7 @@ async def test_there_are_never_more_processes_than_places_even_while_one_stops()
         await it.use("one")
         second = asyncio.create_task(it.use("two"))
         for _ in range(20):
-            await asyncio.sleep(0)
+            await next_turn()
         assert it.starter.starts == 1
         it.starter.close_gate.set()
         await second
@@ -188,7 +143,7 @@ async def test_who_has_patience_gets_the_place_when_it_is_free():
         async with it.lease("one"):
             waiting = asyncio.create_task(it.lease("two", patience_seconds=5).__aenter__())
             for _ in range(5):
-                await asyncio.sleep(0)
+                await next_turn()
             assert not waiting.done()
         assert (await waiting).launch.server_id == "two"
 
@@ -239,17 +194,21 @@ async def test_a_dead_client_is_replaced_at_the_next_use(caplog):
 
 async def test_a_client_that_dies_in_use_is_not_leased_again():
     async with bench() as it:
-        with pytest.raises(ServerExitedError):
+
+        async def use_and_die() -> None:
             async with it.lease() as client:
                 client.die()
                 await client.ask()
-        assert await it.use() is not client
+
+        with pytest.raises(ServerExitedError):
+            await use_and_die()
+        assert await it.use() is not it.starter.clients[0]
 
 
 async def test_deaths_in_a_row_slow_the_next_start_down_and_then_count_as_broken():
     async with bench(max_crashes=3, crash_window_seconds=60) as it:
-        for deaths in (1, 2):
-            client = await it.use() if deaths == 1 else await it.use()
+        for _ in range(2):
+            client = await it.use()
             client.die()
             await until(lambda client=client: client.is_closed)
         third = asyncio.create_task(it.use())
@@ -300,11 +259,15 @@ async def test_a_restart_replaces_what_runs_and_leaves_other_roots_alone():
 
 async def test_a_restart_under_a_lease_ends_it_with_a_reason():
     async with bench() as it:
-        with pytest.raises(ServerExitedError, match="restart"):
+
+        async def use_under_restart() -> None:
             async with it.lease() as client:
                 await it.pool.restart(ServerId("one"))
                 await until(lambda: client.is_closed)
                 await client.ask()
+
+        with pytest.raises(ServerExitedError, match="restart"):
+            await use_under_restart()
 
 
 async def test_status_says_what_runs_and_what_is_broken():
@@ -344,9 +307,9 @@ async def test_closing_finishes_under_cancellation():
         it.starter.close_gate = asyncio.Event()
         client = await it.use()
         closing = asyncio.create_task(it.pool.aclose())
-        await asyncio.sleep(0)
+        await next_turn()
         closing.cancel()
-        await asyncio.sleep(0)
+        await next_turn()
         assert not closing.done()
         it.starter.close_gate.set()
         with pytest.raises(asyncio.CancelledError):

@@ -1,13 +1,17 @@
 """Clients for the pool that start, live and die as a test says."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import ClosedError, ServerExitedError, ServerUnavailableError
 from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
 from jupyter_lsp_agent.core.launch import LaunchCommand, ServerLaunch
-from jupyter_lsp_agent.pool.keys import ClientKey, client_key
+from jupyter_lsp_agent.pool.keys import ClientKey, PoolLimits, client_key
+from jupyter_lsp_agent.pool.pool import ClientPool
+from tests.support.clock import ManualClock
 
 
 @dataclass(eq=False)
@@ -88,3 +92,53 @@ def make_launch(server_id: str = "one", root: str = "/w") -> ServerLaunch:
 
 def make_key(server_id: str = "one", root: str = "/w", environment: str = "") -> ClientKey:
     return client_key(make_launch(server_id, root), environment)
+
+
+class Bench:
+    """A pool, its clock and its starter."""
+
+    def __init__(self, **limits: float) -> None:
+        self.clock = ManualClock()
+        self.starter = FakeStarter()
+        self.rss_bytes = 0
+        self.pool: ClientPool[FakeClient] = ClientPool(
+            PoolLimits(**limits),  # type: ignore[arg-type]
+            self.clock,
+            self.starter,
+            measure_rss_bytes=lambda _pid: self.rss_bytes,
+        )
+
+    def lease(
+        self, server_id: str = "one", root: str = "/w", environment: str = "", patience_seconds: float = 0.0
+    ) -> AbstractAsyncContextManager[FakeClient]:
+        return self.pool.lease(
+            make_key(server_id, root, environment), make_launch(server_id, root), patience_seconds=patience_seconds
+        )
+
+    async def use(self, server_id: str = "one", root: str = "/w", environment: str = "") -> FakeClient:
+        async with self.lease(server_id, root, environment) as client:
+            return client
+
+
+@asynccontextmanager
+async def bench(**limits: float) -> AsyncIterator[Bench]:
+    made = Bench(**limits)
+    try:
+        yield made
+    finally:
+        await made.pool.aclose()
+        assert made.starter.alive == []
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Give way to the loop until `condition` holds; the test's own time limit bounds it."""
+    while not condition():
+        await next_turn()
+
+
+async def next_turn() -> None:
+    """Give way to the loop once."""
+    loop = asyncio.get_running_loop()
+    turn = loop.create_future()
+    loop.call_soon(turn.set_result, None)
+    await turn
