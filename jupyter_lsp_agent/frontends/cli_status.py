@@ -13,7 +13,7 @@ from jupyter_lsp_agent.service.status_text import render_status
 class StatusService(Protocol):
     """What `status` needs of the service."""
 
-    def status(self) -> dict[str, Any]:
+    async def status(self) -> dict[str, Any]:
         """The object of `GET status`."""
         ...
 
@@ -27,7 +27,7 @@ async def run_status(
 ) -> int:
     """Write the status, and return the exit code, which is 0."""
     async with open_service(settings) as service:
-        status = service.status()
+        status = await service.status()
     text = json.dumps(status, ensure_ascii=False, indent=2) if as_json else render_status(status)
     console.result(text + "\n")
     return 0

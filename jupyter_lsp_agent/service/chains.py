@@ -1,0 +1,77 @@
+"""Who is to be asked about a language, and the sentence where nobody can be."""
+
+from jupyter_lsp_agent.core.errors import ServerNotFoundError, SettingsError
+from jupyter_lsp_agent.core.ids import LanguageId, ServerId
+from jupyter_lsp_agent.diagnostics.report import NoVerdictReason
+from jupyter_lsp_agent.notebook.languages import display_name
+from jupyter_lsp_agent.servers.commands import install_advice, resolve_command
+from jupyter_lsp_agent.servers.spec import ServerSpec
+from jupyter_lsp_agent.service.asking import Chain
+from jupyter_lsp_agent.service.documents import UncheckableError
+from jupyter_lsp_agent.service.places import Place
+
+
+def choose_chains(place: Place, language: LanguageId, server: ServerId | None) -> tuple[Chain, ...]:
+    """The chains that are asked about `language`; never empty.
+
+    Args:
+        place: of the document.
+        language: its language.
+        server: this server alone, without fallback.
+
+    Raises:
+        UncheckableError: there is nobody to ask.
+    """
+    if server is not None:
+        return ((_only(place, language, server),),)
+    chains = place.registry.chains(language)
+    if chains:
+        return chains
+    name = display_name(language)
+    if place.registry.is_known(language):
+        raise UncheckableError(
+            NoVerdictReason.DISABLED, f"every server for {name} is switched off; enable one in `server_settings`"
+        )
+    raise UncheckableError(
+        NoVerdictReason.UNSUPPORTED_LANGUAGE,
+        f"no server for {name} is known; `jupyter lsp-agent status` lists those known",
+    )
+
+
+def require_installed(place: Place, language: LanguageId, chains: tuple[Chain, ...]) -> None:
+    """Make sure that some server of the chains is on this machine.
+
+    Raises:
+        UncheckableError: none is; the text names the one that would do and how to get it.
+    """
+    specs = [spec for chain in chains for spec in chain]
+    if not any(_is_installed(place, spec) for spec in specs):
+        raise UncheckableError(
+            NoVerdictReason.NOT_INSTALLED,
+            f"{specs[0].title} would check {display_name(language)}, and is not installed; {install_advice(specs[0])}",
+        )
+
+
+def _only(place: Place, language: LanguageId, server: ServerId) -> ServerSpec:
+    try:
+        spec = place.registry.get(server)
+    except SettingsError as error:
+        raise UncheckableError(NoVerdictReason.NOT_INSTALLED, str(error)) from None
+    if not spec.takes(place.registry.language(language)):
+        raise UncheckableError(
+            NoVerdictReason.UNSUPPORTED_LANGUAGE,
+            f"{spec.title} does not speak {display_name(language)}; leave `--server` out to ask one that does",
+        )
+    if not place.registry.override(spec.server_id).enabled:
+        raise UncheckableError(
+            NoVerdictReason.DISABLED, f"{spec.title} is switched off; enable it in `server_settings`"
+        )
+    return spec
+
+
+def _is_installed(place: Place, spec: ServerSpec) -> bool:
+    try:
+        resolve_command(spec, place.search, override=place.registry.override(spec.server_id))
+    except ServerNotFoundError:
+        return False
+    return True

@@ -1,0 +1,83 @@
+"""Where the bytes of a document come from. Front ends with sources of their own hand the bytes in."""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jupyter_lsp_agent.core.errors import JupyterLspAgentError
+from jupyter_lsp_agent.diagnostics.report import ContentSource, DocumentKind, NoVerdictReason
+
+MAX_DOCUMENT_BYTES = 100 * 1024 * 1024
+"""A larger file is not read. Outputs count, so this is far above what a person writes."""
+
+NOTEBOOK_SUFFIX = ".ipynb"
+
+
+class UncheckableError(JupyterLspAgentError):
+    """A document on which there can be no verdict. Its text is the report's `detail`, `reason` its reason."""
+
+    def __init__(self, reason: NoVerdictReason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document's bytes, and where they came from."""
+
+    path: Path
+    data: bytes = field(repr=False)
+    source: ContentSource
+
+
+def document_kind(path: Path) -> DocumentKind:
+    """What a path names, by its extension."""
+    return DocumentKind.NOTEBOOK if path.suffix.lower() == NOTEBOOK_SUFFIX else DocumentKind.TEXT
+
+
+async def read_document(path: Path, content: bytes | None, *, max_bytes: int = MAX_DOCUMENT_BYTES) -> StoredDocument:
+    """The document at `path`, or `content` in its place.
+
+    Raises:
+        UncheckableError: it cannot be read, or is too large.
+    """
+    if content is None:
+        data, source = await asyncio.to_thread(_read_file, path, max_bytes), ContentSource.FILE
+    else:
+        data, source = content, ContentSource.REQUEST
+    if len(data) > max_bytes:
+        raise UncheckableError(
+            NoVerdictReason.TOO_LARGE,
+            f"{path.name} is larger than {max_bytes // 2**20} MiB; clear its outputs, or split it",
+        )
+    return StoredDocument(path, data, source)
+
+
+def decode_text(path: Path, data: bytes) -> str:
+    """The text of a plain file.
+
+    Raises:
+        UncheckableError: it is no UTF-8.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UncheckableError(
+            NoVerdictReason.UNREADABLE, f"{path.name} is no UTF-8 text at byte {error.start}; save it as UTF-8"
+        ) from None
+
+
+def _read_file(path: Path, max_bytes: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(max_bytes + 1)
+    except IsADirectoryError:
+        raise UncheckableError(
+            NoVerdictReason.UNREADABLE, f"{path.name} is a folder, not a file; rename it, or name what is in it"
+        ) from None
+    except FileNotFoundError:
+        raise UncheckableError(NoVerdictReason.UNREADABLE, f"{path.name} does not exist; correct the path") from None
+    except OSError as error:
+        raise UncheckableError(
+            NoVerdictReason.UNREADABLE, f"{path.name} cannot be read ({error.strerror}); mend its permissions"
+        ) from None

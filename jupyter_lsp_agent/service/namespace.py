@@ -1,0 +1,84 @@
+"""What the file system says about a notebook's names: modules that are only folders, files that `%run` takes in.
+
+Servers take any folder with a module's name for a namespace package; a kernel finds it only where it looks, and what
+is in it is mostly data. Everything here is read, nothing is run, and nothing outside the workspace is read for `%run`.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from jupyter_lsp_agent.notebook.run_files import names_bound_by
+from jupyter_lsp_agent.servers.interpreters import Interpreter
+from jupyter_lsp_agent.servers.roots import folders_between, is_inside
+from jupyter_lsp_agent.service.places import Place
+
+_MODULE_ENDINGS = (".py", ".pyi", ".so", ".pyd")
+_MAX_RUN_FILE_BYTES = 4 * 1024 * 1024
+
+
+def missing_modules(names: Iterable[str], place: Place, interpreter: Interpreter) -> frozenset[str]:
+    """Those of `names` that a server would resolve to a folder without modules, and that the kernel does not have.
+
+    Args:
+        names: top-level names of imported modules.
+        place: of the notebook.
+        interpreter: whose packages count as there.
+    """
+    asked = frozenset(names) - sys.stdlib_module_names - frozenset(sys.builtin_module_names)
+    suspects = [name for name in asked if _is_only_a_folder(name, place)]
+    return frozenset(name for name in suspects if not _is_installed(name, interpreter)) if suspects else frozenset()
+
+
+def run_names(arguments: Iterable[str], place: Place) -> Mapping[str, frozenset[str] | None]:
+    """What each file that `%run` names binds; `None` where it cannot be read or told."""
+    return {argument: _names_of_file(place.path.parent / argument, place) for argument in arguments}
+
+
+def startup_names(folder: Path) -> frozenset[str]:
+    """The names that IPython's start-up files in `folder` bind; those of files that cannot be told are missing."""
+    names: frozenset[str] = frozenset()
+    for path in sorted(folder.glob("*")):
+        if path.suffix in (".py", ".ipy") and path.is_file():
+            names |= _read_names(path) or frozenset()
+    return names
+
+
+def _is_only_a_folder(name: str, place: Place) -> bool:
+    folders = [folder / name for folder in folders_between(place.path, place.boundary)]
+    found = [folder for folder in folders if folder.is_dir()]
+    return bool(found) and not any(_holds_modules(folder) for folder in found) and not _has_module_file(folders)
+
+
+def _holds_modules(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(_MODULE_ENDINGS) for entry in entries)
+    except OSError:
+        return False
+
+
+def _has_module_file(folders: Iterable[Path]) -> bool:
+    return any(folder.with_name(folder.name + ending).is_file() for folder in folders for ending in (".py", ".pyi"))
+
+
+def _is_installed(name: str, interpreter: Interpreter) -> bool:
+    return any((folder / name).is_dir() or any(folder.glob(f"{name}.*")) for folder in interpreter.search_paths)
+
+
+def _names_of_file(path: Path, place: Place) -> frozenset[str] | None:
+    candidates = (path, path.with_name(path.name + ".py")) if not path.suffix else (path,)
+    found = next((one for one in candidates if one.is_file()), None)
+    if found is None or not is_inside(found.resolve(), place.boundary.resolve()):
+        return None
+    return _read_names(found)
+
+
+def _read_names(path: Path) -> frozenset[str] | None:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_RUN_FILE_BYTES + 1)
+    except OSError:
+        return None
+    return None if len(data) > _MAX_RUN_FILE_BYTES else names_bound_by(data, path.name)

@@ -1,0 +1,247 @@
+"""One notebook, checked: built, asked about, brought back into cells.
+
+A server that believes that nothing runs after some statement is silent about all that follows. Its hints say where; the
+notebook is built again with a guard there, and the server asked again, a few times at most.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic
+from jupyter_lsp_agent.core.ids import LanguageId, ServerId
+from jupyter_lsp_agent.core.positions import CellLine, TextPosition, split_lines
+from jupyter_lsp_agent.diagnostics.facts import ChainFailure
+from jupyter_lsp_agent.diagnostics.merge import merge_cell_diagnostics
+from jupyter_lsp_agent.diagnostics.relocate import Relocated, relocate
+from jupyter_lsp_agent.diagnostics.report import CellReference, NoVerdictReason, ServerReport, Unchecked
+from jupyter_lsp_agent.notebook.languages import PYTHON, display_name
+from jupyter_lsp_agent.notebook.model import Cell, Notebook
+from jupyter_lsp_agent.notebook.virtual_document import (
+    BuildCache,
+    BuildOptions,
+    VirtualDocument,
+    VirtualNotebook,
+    build_virtual_documents,
+)
+from jupyter_lsp_agent.servers.interpreters import Interpreter
+from jupyter_lsp_agent.service.asking import Asker, Chain, ChainSilence, Question, Waits
+from jupyter_lsp_agent.service.chains import choose_chains, require_installed
+from jupyter_lsp_agent.service.documents import UncheckableError
+from jupyter_lsp_agent.service.elsewhere import set_aside_imports
+from jupyter_lsp_agent.service.namespace import missing_modules, run_names
+from jupyter_lsp_agent.service.places import Place
+from jupyter_lsp_agent.service.virtual_paths import speak_of_notebook, virtual_path
+
+if TYPE_CHECKING:
+    from jupyter_lsp_agent.notebook.advice import Guard
+
+_MAX_ROUNDS = 6
+"""How often a notebook is built for the sake of what a server takes for unreachable."""
+
+
+class NotebookMemory:
+    """What is kept of one notebook between checks: built cells, and the guards that each chain was found to need."""
+
+    def __init__(self) -> None:
+        self._cache = BuildCache()
+        self._lock = asyncio.Lock()
+        self.guards: dict[Chain, frozenset[Guard]] = {}
+
+    async def build(self, notebook: Notebook, options: BuildOptions) -> VirtualNotebook:
+        """The virtual documents, built beside the loop; one build at a time, since they share what is kept."""
+        async with self._lock:
+            return await asyncio.to_thread(build_virtual_documents, notebook, options, self._cache)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotebookTask:
+    """What is to be checked, and under which circumstances.
+
+    Attributes:
+        place: of the notebook.
+        notebook: its content.
+        interpreter: the Python that it means.
+        options: settings and facts for the build.
+        memory: of this notebook.
+        language: of its kernel.
+        server: this server alone.
+        waits: how long an answer is waited for.
+        closes: the content is not what is stored.
+    """
+
+    place: Place
+    notebook: Notebook = field(repr=False)
+    interpreter: Interpreter
+    options: BuildOptions
+    memory: NotebookMemory = field(repr=False)
+    language: LanguageId
+    server: ServerId | None = None
+    waits: Waits = field(default_factory=Waits)
+    closes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of asking about a notebook, or about one of its documents."""
+
+    findings: tuple[CellDiagnostic, ...] = ()
+    servers: tuple[ServerReport, ...] = ()
+    failures: tuple[ChainFailure, ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
+    unmapped: tuple[Diagnostic, ...] = ()
+
+
+async def check_notebook(task: NotebookTask, asker: Asker) -> Outcome:
+    """Ask every chain of every language about the notebook.
+
+    Raises:
+        UncheckableError: nobody can be asked about the kernel's language.
+    """
+    chains = _kernel_chains(task)
+    built, task = await _build_with_facts(task)
+    has_kernel_document = _kernel_document(built) is not None
+    outcomes = await asyncio.gather(
+        *(_ask_about_kernel(task, asker, chain) for chain in chains if has_kernel_document),
+        *(_ask_about_body(task, asker, document) for document in built.documents if not document.kernel),
+    )
+    return _joined(task, built, outcomes)
+
+
+def _kernel_chains(task: NotebookTask) -> tuple[Chain, ...]:
+    chains = choose_chains(task.place, task.language, task.server)
+    if task.language != PYTHON:
+        require_installed(task.place, task.language, chains)
+        raise UncheckableError(
+            NoVerdictReason.UNSUPPORTED_LANGUAGE,
+            f"notebooks of {display_name(task.language)} are not understood yet; "
+            "`jupyter lsp-agent check` takes plain files of that language",
+        )
+    return chains
+
+
+async def _build_with_facts(task: NotebookTask) -> tuple[VirtualNotebook, NotebookTask]:
+    """The notebook built with what only the file system knows, and the task with these facts."""
+    built = await task.memory.build(task.notebook, task.options)
+    options = await asyncio.to_thread(_with_facts, task, built)
+    if options == task.options:
+        return built, task
+    return await task.memory.build(task.notebook, options), replace(task, options=options)
+
+
+def _with_facts(task: NotebookTask, built: VirtualNotebook) -> BuildOptions:
+    return replace(
+        task.options,
+        missing_modules=missing_modules(built.needs.imported_modules, task.place, task.interpreter),
+        run_names=run_names(built.needs.run_files, task.place),
+    )
+
+
+async def _ask_about_kernel(task: NotebookTask, asker: Asker, chain: Chain) -> Outcome:
+    rounds_left = _MAX_ROUNDS
+    while True:
+        guards = task.memory.guards.get(chain, frozenset())
+        built = await task.memory.build(task.notebook, replace(task.options, guards=guards))
+        document = _kernel_document(built)
+        if document is None:
+            return Outcome()
+        answer = await asker.ask(_question(task, document, chain))
+        if isinstance(answer, ChainSilence):
+            return Outcome(servers=answer.servers, failures=(answer.failure,))
+        relocated, rounds_left = relocate(document, answer.diagnostics), rounds_left - 1
+        if relocated.guards <= guards or not rounds_left:
+            unseen = () if relocated.guards <= guards else _after_guards(task, document, relocated)
+            return Outcome(relocated.cell_diagnostics, answer.servers, (), tuple(unseen), relocated.unmapped)
+        task.memory.guards[chain] = guards | relocated.guards
+
+
+async def _ask_about_body(task: NotebookTask, asker: Asker, document: VirtualDocument) -> Outcome:
+    """Ask about a body of another language. Without an answer its lines are unchecked, and no more: the kernel does
+    not speak that language."""
+    try:
+        chains = choose_chains(task.place, document.language_id, task.server)
+    except UncheckableError as error:
+        return Outcome(unchecked=(_unchecked_body(task, document, str(error), error.reason),))
+    answers = await asyncio.gather(*(asker.ask(_question(task, document, chain)) for chain in chains))
+    outcomes = []
+    for answer in answers:
+        if isinstance(answer, ChainSilence):
+            failure = answer.failure
+            body = _unchecked_body(task, document, failure.detail, failure.reason)
+            outcomes.append(Outcome(unchecked=(body,)))
+        else:
+            relocated = relocate(document, answer.diagnostics)
+            outcomes.append(Outcome(relocated.cell_diagnostics, answer.servers, unmapped=relocated.unmapped))
+    return _sum(outcomes)
+
+
+def _question(task: NotebookTask, document: VirtualDocument, chain: Chain) -> Question:
+    return Question(
+        place=task.place,
+        path=virtual_path(task.place.path, document.extension, document.cell_index),
+        text=document.text,
+        language=document.language_id,
+        chain=chain,
+        interpreter=task.interpreter if document.language_id == PYTHON else None,
+        waits=task.waits,
+        closes=task.closes,
+    )
+
+
+def _joined(task: NotebookTask, built: VirtualNotebook, outcomes: list[Outcome]) -> Outcome:
+    """All outcomes as one, with our own findings, in the notebook's terms."""
+    cells = {cell.index: cell for cell in task.notebook.cells}
+    total = _sum(outcomes)
+    findings = merge_cell_diagnostics((built.findings, total.findings))
+    findings = tuple(speak_of_notebook(found, task.place.path) for found in findings)
+    findings = tuple(found for found in findings if found.cell_index not in built.ignored_cells)
+    unchecked = (*_own_unchecked(built, cells), *total.unchecked)
+    if task.interpreter.elsewhere is not None:
+        findings, imports = set_aside_imports(findings, cells, task.interpreter.elsewhere)
+        unchecked = (*unchecked, *imports)
+    order = sorted(unchecked, key=lambda lines: (lines.cell.cell_index, lines.first_line))
+    return Outcome(findings, total.servers, total.failures, tuple(order), total.unmapped)
+
+
+def _sum(outcomes: list[Outcome]) -> Outcome:
+    return Outcome(
+        tuple(finding for outcome in outcomes for finding in outcome.findings),
+        tuple(dict.fromkeys(server for outcome in outcomes for server in outcome.servers)),
+        tuple(failure for outcome in outcomes for failure in outcome.failures),
+        tuple(dict.fromkeys(lines for outcome in outcomes for lines in outcome.unchecked)),
+        tuple(diagnostic for outcome in outcomes for diagnostic in outcome.unmapped),
+    )
+
+
+def _own_unchecked(built: VirtualNotebook, cells: Mapping[int, Cell]) -> Iterator[Unchecked]:
+    for lines in built.unchecked:
+        cell = cells[lines.cell_index]
+        yield _unchecked(cell, lines.first_line, lines.last_line, lines.reason)
+
+
+def _unchecked_body(task: NotebookTask, document: VirtualDocument, detail: str, cause: NoVerdictReason) -> Unchecked:
+    place = document.line_map.places[0]
+    cell = next(cell for cell in task.notebook.cells if cell.index == place.cell_index)
+    location = document.line_map.to_cell(TextPosition(place.first_line, 0))
+    first = location.position.line if location else 0
+    return _unchecked(cell, first, len(split_lines(cell.source)) - 1, f"{document.reason}: {detail}", cause)
+
+
+def _after_guards(task: NotebookTask, document: VirtualDocument, relocated: Relocated) -> Iterator[Unchecked]:
+    """The cells behind a statement that the server will not look beyond, whatever we do."""
+    sources = {guard.source for guard in relocated.guards}
+    indexes = list(document.sources)
+    first = next(number for number, index in enumerate(indexes) if document.sources[index] in sources)
+    cells = {cell.index: cell for cell in task.notebook.cells}
+    for index in indexes[first + 1 :]:
+        last = len(split_lines(cells[index].source)) - 1
+        yield _unchecked(cells[index], 0, last, "the server takes everything after an earlier cell for unreachable")
+
+
+def _unchecked(cell: Cell, first: int, last: int, reason: str, cause: NoVerdictReason | None = None) -> Unchecked:
+    return Unchecked(CellReference(cell.index, cell.cell_id), CellLine(first), CellLine(last), reason, cause)
+
+
+def _kernel_document(built: VirtualNotebook) -> VirtualDocument | None:
+    return next((document for document in built.documents if document.kernel), None)
