@@ -1,0 +1,188 @@
+"""Edits of documents: read, compare, plan, write, one batch at a time for each file.
+
+A batch is done against the document as it is when its turn comes. A stale `if_hash` refuses it, so two agents never
+lose each other's work; and where somebody else writes in the moment between our reading and our writing, the batch is
+planned again on what is there then. A batch that has begun to write is written to its end, whoever gave up on it.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jupyter_lsp_agent.core.errors import (
+    ContentChangedError,
+    EditsDisabledError,
+    InvalidEditError,
+    NotebookError,
+    StaleContentError,
+)
+from jupyter_lsp_agent.diagnostics.hashes import notebook_hash, text_hash
+from jupyter_lsp_agent.diagnostics.report import DocumentKind
+from jupyter_lsp_agent.notebook.edits import CellEdit, EditedPlace, plan_edits
+from jupyter_lsp_agent.notebook.reader import read_notebook
+from jupyter_lsp_agent.notebook.surgery import EditedOutputs, apply_plan, edit_plain_text
+from jupyter_lsp_agent.service.documents import document_kind
+from jupyter_lsp_agent.service.stores import DocumentChange, DocumentStore, OpenedDocument, WrittenDocument
+
+_MAX_ATTEMPTS = 20
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditBatch:
+    """Edits of one document, all or none.
+
+    Attributes:
+        name: the document, as its store names it.
+        edits: in the order in which they are to be done.
+        if_hash: the content that the asker means; `None`: whatever is there.
+        dry_run: nothing is written.
+    """
+
+    name: str
+    edits: tuple[CellEdit, ...]
+    if_hash: str | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditOutcome:
+    """What became of a batch.
+
+    Attributes:
+        before: the document as it was.
+        data: its bytes now; after a dry run, as they would be.
+        content_hash: of `data`.
+        places: of each edit's cell, in the order of the batch; empty for a plain file.
+        touched: the final indexes of the edited cells.
+        written: how; `None` after a dry run, or where nothing was to be changed.
+    """
+
+    before: OpenedDocument
+    data: bytes = field(repr=False)
+    content_hash: str
+    places: tuple[EditedPlace, ...]
+    touched: frozenset[int]
+    written: WrittenDocument | None
+
+
+class DocumentEditor:
+    """Edits documents of one store.
+
+    Args:
+        documents: the store.
+        outputs: what becomes of the outputs of changed code cells.
+        allowed: false: every edit is refused.
+    """
+
+    def __init__(self, documents: DocumentStore, *, outputs: EditedOutputs, allowed: bool) -> None:
+        self._documents = documents
+        self._outputs = outputs
+        self._allowed = allowed
+        self._turns = _Turns()
+
+    async def edit(self, batch: EditBatch) -> EditOutcome:
+        """Do a batch.
+
+        Raises:
+            EditsDisabledError: edits are switched off.
+            StaleContentError: the document is not what `if_hash` names.
+            InvalidEditError: an edit cannot be done.
+            UnknownCellError: an edit names a cell that is not there.
+            ContentChangedError: somebody else keeps writing the document.
+        """
+        if not (self._allowed or batch.dry_run):
+            raise EditsDisabledError("edits are switched off on this server; its owner can set `allow_edits`")
+        async with self._turns.of(self._documents.location(batch.name)):
+            for _ in range(_MAX_ATTEMPTS):
+                with suppress(ContentChangedError):
+                    return await self._edit_now(batch)
+        raise ContentChangedError(f"{batch.name} is being written by somebody else all the time: try again later")
+
+    async def _edit_now(self, batch: EditBatch) -> EditOutcome:
+        document = await self._documents.read(batch.name)
+        change, places = await asyncio.to_thread(self._plan, batch, document)
+        written = None
+        if not batch.dry_run and change.data != document.data:
+            written = await _to_the_end(self._documents.write(document, change))
+        return EditOutcome(
+            before=document,
+            data=change.data,
+            content_hash=content_hash(document, change.data),
+            places=places,
+            touched=change.plan.touched if change.plan else frozenset(),
+            written=written,
+        )
+
+    def _plan(self, batch: EditBatch, document: OpenedDocument) -> tuple[DocumentChange, tuple[EditedPlace, ...]]:
+        _check_hash(batch, document)
+        if document_kind(document.location) is not DocumentKind.NOTEBOOK:
+            data = edit_plain_text(document.data, batch.edits, document.name)
+            return DocumentChange(data, None, self._outputs), ()
+        try:
+            plan = plan_edits(read_notebook(document.data, document.name), batch.edits)
+            data = apply_plan(document.data, plan, document.name, self._outputs)
+        except NotebookError as error:
+            raise InvalidEditError(str(error)) from None
+        return DocumentChange(data, plan, self._outputs), plan.places
+
+
+def content_hash(document: OpenedDocument, data: bytes | None = None) -> str:
+    """The contract's name for a document's content, or for `data` in its place.
+
+    Raises:
+        InvalidEditError: the content cannot be read.
+    """
+    content = document.data if data is None else data
+    try:
+        if document_kind(document.location) is DocumentKind.NOTEBOOK:
+            return notebook_hash(read_notebook(content, document.name).cells)
+        return text_hash(content.decode("utf-8-sig"))
+    except (NotebookError, UnicodeDecodeError) as error:
+        raise InvalidEditError(str(error)) from None
+
+
+def _check_hash(batch: EditBatch, document: OpenedDocument) -> None:
+    if batch.if_hash is None:
+        return
+    found = content_hash(document)
+    if found != batch.if_hash:
+        raise StaleContentError(
+            f"{document.name} is not what it was: read its cells again and edit what is there", content_hash=found
+        )
+
+
+class _Turns:
+    """One lock for each file, under whatever name, kept only while somebody wants it."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    @asynccontextmanager
+    async def of(self, location: Path) -> AsyncIterator[None]:
+        key = await asyncio.to_thread(os.path.realpath, location)
+        lock, users = self._locks.get(key, (asyncio.Lock(), 0))
+        self._locks[key] = lock, users + 1
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, users = self._locks.pop(key)
+            if users > 1:
+                self._locks[key] = lock, users - 1
+
+
+async def _to_the_end(work: Coroutine[Any, Any, _T]) -> _T:
+    """`work`, awaited to its end even where the awaiting task is cancelled."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while not task.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
+        raise

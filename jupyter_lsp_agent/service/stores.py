@@ -1,0 +1,88 @@
+"""Where documents that are edited come from and go to, behind one protocol.
+
+A front end brings the adapter: a Jupyter server reads through its contents manager or from a shared document that is
+open, and writes to where it read. What is written is decided here and not there, so every way of writing means the
+same.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from jupyter_lsp_agent.diagnostics.report import ContentSource
+from jupyter_lsp_agent.notebook.edits import EditPlan
+from jupyter_lsp_agent.notebook.surgery import EditedOutputs
+
+
+class WriteKind(StrEnum):
+    """Who wrote an edited document."""
+
+    BYTES = "bytes"
+    """We did: every byte outside the edited cells stayed."""
+    CONTENTS = "contents"
+    """The contents manager did; the file looks as it writes files."""
+    LIVE = "live"
+    """The shared document took the edits and is saved by its own engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDocument:
+    """A document as it was read.
+
+    Attributes:
+        name: as its user names it; over REST a contents path.
+        location: where it lies, or would lie, absolute: there servers look for its neighbours.
+        data: its bytes.
+        source: where they came from.
+        boundary: the folder above which nothing may be looked for, where that is not what `location` says.
+    """
+
+    name: str
+    location: Path
+    data: bytes = field(repr=False)
+    source: ContentSource
+    boundary: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """What a document is to be.
+
+    Attributes:
+        data: its bytes, all edits made.
+        plan: the same for a store that keeps cells instead of bytes; `None` for a plain file.
+        outputs: what becomes of the outputs of changed code cells; in `data` it is done.
+    """
+
+    data: bytes = field(repr=False)
+    plan: EditPlan | None
+    outputs: EditedOutputs
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDocument:
+    """How a change was written. `note`: what the asker should know of it, in one sentence."""
+
+    kind: WriteKind
+    note: str | None = None
+
+
+class DocumentStore(Protocol):
+    """Reads and writes documents. What is wrong with a name or a permission it raises in its own words."""
+
+    def location(self, name: str) -> Path:
+        """Where the document lies, or would lie, absolute; it need not be there."""
+        ...
+
+    async def read(self, name: str) -> OpenedDocument:
+        """The document as it is now: the shared one where it is open, else the stored one."""
+        ...
+
+    async def write(self, document: OpenedDocument, change: DocumentChange) -> WrittenDocument:
+        """Write `change` to where `document` was read from.
+
+        Raises:
+            ContentChangedError: the document is not what it was any more; nothing was written.
+        """
+        ...
