@@ -28,11 +28,12 @@ def merge_diagnostics(reports: Iterable[Iterable[Diagnostic]]) -> tuple[Diagnost
     return tuple(sorted(merged.values(), key=_key))
 
 
-def _key(diagnostic: Diagnostic) -> tuple[TextRange, int, str, str, str]:
+def _key(diagnostic: Diagnostic) -> tuple[TextRange, int, str, bool, str, str]:
     return (
         diagnostic.range,
         int(diagnostic.severity),
         diagnostic.source,
-        "" if diagnostic.code is None else diagnostic.code,
+        diagnostic.code is not None,
+        diagnostic.code or "",
         diagnostic.message,
     )

@@ -8,7 +8,7 @@ import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.diagnostics.facts import ViewOptions
@@ -87,7 +87,7 @@ async def _opened(settings: Settings) -> AsyncGenerator["NotebookDiagnosticsServ
 
 
 def _settings(options: CheckOptions) -> Settings:
-    names = {name: options[name] for name in ("severity", "ignore") if name in options}
+    names: dict[str, Any] = {name: options[name] for name in ("severity", "ignore") if name in options}
     return load_settings(names)
 
 
