@@ -37,6 +37,8 @@ ENVIRONMENT_PREFIX = "JUPYTER_LSP_AGENT_"
 SEVERITIES: Mapping[str, DiagnosticSeverity] = {severity.name.lower(): severity for severity in DiagnosticSeverity}
 """The severities as users write them."""
 
+_MAX_SHOWN_CHARACTERS = 100
+
 _LOGGER = logging.getLogger("jupyter_lsp_agent")
 
 
@@ -217,7 +219,7 @@ def _decode(source: SettingsSource, name: str, value: Any) -> Any:
     try:
         return kind.decode(_from_text(kind, value) if source.as_text else value)
     except NotAllowedError:
-        raise SettingsError(f"{source.spell(name)} is {_shown(value)}, but it must be {kind.allowed}") from None
+        raise SettingsError(f"{source.spell(name)} is {_shown(source, value)}, but it must be {kind.allowed}") from None
 
 
 def _from_text(kind: SettingKind, value: Any) -> Any:
@@ -228,6 +230,7 @@ def _from_text(kind: SettingKind, value: Any) -> Any:
     return kind.from_text(texts_given[-1])
 
 
-def _shown(value: object) -> str:
-    text = repr(value[0] if isinstance(value, list) and len(value) == 1 else value)
-    return text if len(text) <= 100 else text[:99] + "…"
+def _shown(source: SettingsSource, value: object) -> str:
+    """The value as its user wrote it, not too long."""
+    text = repr(value[0] if source.as_text and isinstance(value, list) and len(value) == 1 else value)
+    return text if len(text) <= _MAX_SHOWN_CHARACTERS else text[: _MAX_SHOWN_CHARACTERS - 1] + "…"
