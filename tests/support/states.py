@@ -1,6 +1,7 @@
 """States of a notebook, written short, and what became of their findings."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from jupyter_lsp_agent.core.ids import CellId
 from jupyter_lsp_agent.diagnostics.baseline import Finding, LastVerdict
@@ -24,10 +25,7 @@ def cells(*specs: CellSpec) -> tuple[Cell, ...]:
 
 def renumbered(these: Iterable[Cell]) -> tuple[Cell, ...]:
     """The cells in their new order, with the indexes that go with it."""
-    return tuple(
-        Cell(index, cell.cell_id, cell.kind, cell.source, cell.language, cell.tags, cell.execution_count)
-        for index, cell in enumerate(these)
-    )
+    return tuple(replace(cell, index=index) for index, cell in enumerate(these))
 
 
 def run(states: Sequence[Sequence[Cell]]) -> list[DiagnosticDelta]:

@@ -8,9 +8,11 @@ and binds what its words might bind.
 
 import ast
 import builtins
+import functools
 import re
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic, DiagnosticSeverity
 from jupyter_lsp_agent.core.ids import ServerId
@@ -23,38 +25,87 @@ JUDGES = Judges({CHAIN: Judge(ServerId("toy"), "1")})
 BUILTINS = frozenset(dir(builtins))
 
 
+@dataclass(frozen=True)
+class _Load:
+    name: str
+    line: int
+    column: int
+    deferred: bool
+    """Inside a function or class: looked up when all cells have run."""
+
+
+@dataclass(frozen=True)
+class _Statement:
+    loads: tuple[_Load, ...]
+    bound: frozenset[str]
+    bound_before_loads: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Analysis:
+    """What the toy knows of one source, whatever stands around it."""
+
+    statements: tuple[_Statement, ...]
+    bound: frozenset[str]
+    error: SyntaxError | None = None
+
+
 def judge(cells: Sequence[Cell], judges: Judges = JUDGES, *, word: str = "Name") -> StateVerdict:
     """The toy's verdict. `word` begins its messages, to make another checker of it."""
-    trees = {cell.index: _parse(cell.source) for cell in cells if cell.kind is CellKind.CODE}
-    everywhere = set(BUILTINS).union(*(_bound_anywhere(cells[index], tree) for index, tree in trees.items()))
+    code = {cell.index: _analyse(cell.source) for cell in cells if cell.kind is CellKind.CODE}
+    everywhere = BUILTINS.union(*(analysis.bound for analysis in code.values()))
     bound = set(BUILTINS)
     findings: list[Finding] = []
-    for index, tree in trees.items():
-        if isinstance(tree, SyntaxError):
-            findings.append(_syntax_finding(index, tree))
-            bound |= set(re.findall(r"\w+", cells[index].source))
-        else:
-            lines = split_lines(cells[index].source)
-            findings += (_finding(index, lines, name, word) for name in _undefined(tree, bound, everywhere))
-    unparsed = frozenset(index for index, tree in trees.items() if isinstance(tree, SyntaxError))
+    for index, analysis in code.items():
+        if analysis.error:
+            findings.append(_syntax_finding(index, analysis.error))
+            bound |= analysis.bound
+        for statement in analysis.statements:
+            known = bound | statement.bound_before_loads
+            findings += (
+                _finding(index, load, word)
+                for load in statement.loads
+                if load.name not in (everywhere if load.deferred else known)
+            )
+            bound |= statement.bound
+    unparsed = frozenset(index for index, analysis in code.items() if analysis.error)
     return StateVerdict(tuple(cells), tuple(findings), judges, unparsed)
 
 
-def _parse(source: str) -> ast.Module | SyntaxError:
+@functools.lru_cache(maxsize=50_000)
+def _analyse(source: str) -> _Analysis:
+    lines = split_lines(source)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse("\n".join(split_lines(source)))
-        except SyntaxError as error:
-            return error
-        except ValueError as error:
-            return SyntaxError(str(error))
+            tree = ast.parse("\n".join(lines))
+        except (SyntaxError, ValueError) as error:
+            fault = error if isinstance(error, SyntaxError) else SyntaxError(str(error))
+            return _Analysis((), frozenset(re.findall(r"\w+", source)), fault)
+    statements = tuple(_statement(node, lines) for node in tree.body)
+    return _Analysis(statements, frozenset().union(*(statement.bound for statement in statements)))
 
 
-def _bound_anywhere(cell: Cell, tree: ast.Module | SyntaxError) -> set[str]:
-    if isinstance(tree, SyntaxError):
-        return set(re.findall(r"\w+", cell.source))
-    return {name for node in ast.walk(tree) for name in _binds(node)}
+def _statement(statement: ast.stmt, lines: list[str]) -> _Statement:
+    nodes = list(ast.walk(statement))
+    deferred = {
+        inner
+        for node in nodes
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
+        for inner in ast.walk(node)
+    }
+    bound = frozenset(name for node in nodes for name in _binds(node))
+    loads = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    return _Statement(
+        tuple(_Load(node.id, node.lineno - 1, _column(lines, node), node in deferred) for node in loads),
+        bound,
+        bound - _stored_only(statement),
+    )
+
+
+def _column(lines: list[str], node: ast.Name) -> int:
+    before = lines[node.lineno - 1].encode("utf-8", "surrogatepass")[: node.col_offset]
+    return len(before.decode("utf-8", "surrogatepass"))
 
 
 def _binds(node: ast.AST) -> Iterator[str]:
@@ -73,24 +124,6 @@ def _binds(node: ast.AST) -> Iterator[str]:
             pass
 
 
-def _undefined(tree: ast.Module, bound: set[str], everywhere: set[str]) -> Iterator[ast.Name]:
-    for statement in tree.body:
-        deferred = {
-            inner
-            for node in ast.walk(statement)
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
-            for inner in ast.walk(node)
-        }
-        own = {name for node in ast.walk(statement) for name in _binds(node)}
-        late = own - _stored_only(statement)
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                known = everywhere if node in deferred else bound | late
-                if node.id not in known:
-                    yield node
-        bound |= own
-
-
 def _stored_only(statement: ast.stmt) -> set[str]:
     """What a plain assignment binds: it is not there yet while its value is computed."""
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
@@ -99,11 +132,9 @@ def _stored_only(statement: ast.stmt) -> set[str]:
     return {name for target in targets for node in ast.walk(target) for name in _binds(node)}
 
 
-def _finding(index: int, lines: list[str], node: ast.Name, word: str) -> Finding:
-    line = node.lineno - 1
-    column = len(lines[line].encode("utf-8", "surrogatepass")[: node.col_offset].decode("utf-8", "surrogatepass"))
-    where = TextRange(TextPosition(line, column), TextPosition(line, column + len(node.id)))
-    message = f"{word} `{node.id}` used when not defined"
+def _finding(index: int, load: _Load, word: str) -> Finding:
+    where = TextRange(TextPosition(load.line, load.column), TextPosition(load.line, load.column + len(load.name)))
+    message = f"{word} `{load.name}` used when not defined"
     return Finding(index, Diagnostic(where, DiagnosticSeverity.ERROR, message, "toy", "undefined"), CHAIN)
 
 
