@@ -104,7 +104,7 @@ class LineTranslator:
     def _refuse(self, form: "_Form") -> None:
         name = form.name.lstrip("%")
         message = (
-            f"`%%{name}` is a cell magic only on the first line of its cell"
+            f"`%%{name}` is a cell magic only at the very start of its cell"
             if form.name.startswith("%")
             else "a magic's name must follow `%` at once"
         )
