@@ -31,7 +31,9 @@ def decode_spec(server_id: str, entry: Mapping[str, Any]) -> ServerSpec:
     values = {key: _frozen(value) for key, value in entry.items()}
     values["documents"] = tuple(_document_kind(item) for item in entry["documents"])
     if "interpreter" in entry:
-        values["interpreter"] = InterpreterHandover(**entry["interpreter"])
+        values["interpreter"] = InterpreterHandover(
+            **{key: _frozen(value) for key, value in entry["interpreter"].items()}
+        )
     if "behaviour" in entry:
         values["behaviour"] = decode_behaviour(server_id, entry["behaviour"])
     if "install" in entry:

@@ -39,6 +39,7 @@ class Interpreter:
         origin: for people: `--python`, `kernelspec python3`, `.venv`, `VIRTUAL_ENV`, `CONDA_PREFIX`, `own`.
         may_run: whether servers may run it; else it is only read, because it lies in a folder that is not trusted.
         elsewhere: why the kernel's packages cannot be seen here, as a sentence's end; `None` where they can.
+        extra_paths: folders that come before all others when a module is looked for.
     """
 
     python: Path | None
@@ -48,12 +49,14 @@ class Interpreter:
     origin: str
     may_run: bool = True
     elsewhere: str | None = None
+    extra_paths: tuple[Path, ...] = ()
 
     @property
     def key(self) -> str:
-        """What tells one environment from another in a pool's key: servers are told the version too."""
+        """What tells one environment from another in a pool's key: all that servers are told of it."""
         version = ".".join(map(str, self.version)) if self.version else ""
-        return f"{self.python or self.prefix} {version}{'' if self.may_run else ' (read only)'}".rstrip()
+        marks = [version, "" if self.may_run else "(read only)", *(f"+{path}" for path in self.extra_paths)]
+        return " ".join((str(self.python or self.prefix), *filter(None, marks)))
 
     @property
     def search_paths(self) -> tuple[Path, ...]:
@@ -90,6 +93,7 @@ def resolve_interpreter(
     surroundings: Surroundings,
     kernel_name: str | None = None,
     named: Path | None = None,
+    is_notebook: bool = False,
 ) -> Interpreter:
     """The Python that a document means.
 
@@ -99,10 +103,20 @@ def resolve_interpreter(
         surroundings: of this process.
         kernel_name: the notebook's `metadata.kernelspec.name`; `None` for a plain file or where it has none.
         named: `--python`: an interpreter, or an environment's folder.
+        is_notebook: its code runs in `folder`, so modules there are found by their bare names, even where `folder` is
+            a package.
 
     Raises:
         SettingsError: `named` is neither.
     """
+    found = _choose(folder, boundary, surroundings, kernel_name, named)
+    own_folder = (folder,) if is_notebook and (folder / "__init__.py").is_file() else ()
+    return replace(found, extra_paths=(*own_folder, *_python_path(surroundings.environ)))
+
+
+def _choose(
+    folder: Path, boundary: Path, surroundings: Surroundings, kernel_name: str | None, named: Path | None
+) -> Interpreter:
     if named is not None:
         return _interpreter(_read_named(named), "--python")
     project = _find_project_environment(folder, boundary, surroundings)
@@ -111,6 +125,12 @@ def resolve_interpreter(
         return kernel
     found = project or _find_active(boundary, surroundings) or _interpreter(surroundings.own, "own")
     return _with_elsewhere(found, elsewhere)
+
+
+def _python_path(environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """The entries of `PYTHONPATH` that mean the same wherever a kernel runs."""
+    entries = (Path(entry) for entry in environ.get("PYTHONPATH", "").split(os.pathsep) if entry)
+    return tuple(dict.fromkeys(entry for entry in entries if entry.is_absolute() and entry.is_dir()))
 
 
 def _read_named(named: Path) -> PythonEnvironment:

@@ -1,13 +1,15 @@
 """From a server of the catalogue to what is needed to start and greet it: templates filled, environment built.
 
 A server never gets an environment in which the workspace could choose its programs: `PATH` is the safe part of ours,
-with the interpreter's own folder before it where that interpreter may be run. A server that would run an interpreter
+with the interpreter's own folder before it where that interpreter may be run; `PYTHONPATH` is told as search paths and
+not handed on, since a server that is written in Python would import from it. A server that would run an interpreter
 which is only to be read, or that the workspace's files could make run something, gets its read-only form; one that
 has no such form is refused.
 """
 
 import hashlib
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from jupyter_lsp_agent.servers.templates import fill, fill_lines, merge, templat
 _NO_OVERRIDE = ServerOverride()
 _NO_HANDOVER = InterpreterHandover(environment=False)
 _INTERPRETER_VARIABLES = frozenset(
-    {"VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONHOME"}
+    {"PYTHONPATH", "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONHOME"}
 )
 
 
@@ -56,7 +58,7 @@ def build_launch(
             f"{spec.title} runs programs of its workspace, and {root} is not trusted; "
             f"`jupyter lsp-agent trust {root}` trusts it"
         )
-    handover = _handover(spec, interpreter, is_trusted=is_trusted)
+    handover = _handover(spec, interpreter, root, is_trusted=is_trusted)
     variables = template_variables(root, search, interpreter)
     if handover.config_name:
         variables["config_file"] = str(_write_config_file(handover, variables, search))
@@ -76,13 +78,15 @@ def build_launch(
     return replace(launch, initialize_timeout_seconds=seconds) if seconds else launch
 
 
-def _handover(spec: ServerSpec, interpreter: Interpreter | None, *, is_trusted: bool) -> InterpreterHandover:
+def _handover(
+    spec: ServerSpec, interpreter: Interpreter | None, root: Path, *, is_trusted: bool
+) -> InterpreterHandover:
     """How this server is told of this interpreter: what applies is in `settings` and `initialization_options`."""
     handover = spec.interpreter
     if handover is None or interpreter is None:
         return _NO_HANDOVER
     may_run = interpreter.may_run or not handover.runs
-    may_obey = is_trusted or not handover.obeys_workspace
+    may_obey = not handover.workspace_config or (is_trusted and _is_configured(root, handover.workspace_config))
     if may_run and may_obey:
         return replace(handover, config_name="")
     return replace(
@@ -91,6 +95,17 @@ def _handover(spec: ServerSpec, interpreter: Interpreter | None, *, is_trusted: 
         settings=handover.read_only_settings,
         initialization_options=handover.read_only_initialization_options,
     )
+
+
+def _is_configured(root: Path, files: Iterable[str]) -> bool:
+    for file in files:
+        name, _, text = file.partition(":")
+        try:
+            if text in (root / name).read_text(encoding="utf-8", errors="replace"):
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def _environment(search: CommandSearch, interpreter: Interpreter | None) -> dict[str, str]:

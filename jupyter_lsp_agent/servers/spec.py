@@ -36,8 +36,9 @@ class InterpreterHandover:
 
     Attributes:
         runs: it runs the interpreter that it is given, or finds; false where it only reads the environment.
-        obeys_workspace: files of the workspace can make it run programs, whatever it is given; so it gets its
-            read-only form in every workspace that is not trusted.
+        workspace_config: files of the workspace that configure it and can make it run programs whatever it is given:
+            a name, or `name:text` where the file must hold the text. Unless one of them lies in a root that is
+            trusted, it gets its read-only form.
         environment: it takes `VIRTUAL_ENV`, and `PATH` where the interpreter may be run.
         settings: laid over its settings where it may have the interpreter as it is.
         initialization_options: likewise for `initialize`.
@@ -49,7 +50,7 @@ class InterpreterHandover:
     """
 
     runs: bool = False
-    obeys_workspace: bool = False
+    workspace_config: tuple[str, ...] = ()
     environment: bool = True
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
     initialization_options: Mapping[str, Any] = field(default_factory=dict, hash=False)

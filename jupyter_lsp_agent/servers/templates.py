@@ -3,11 +3,13 @@
 | variable | value |
 |---|---|
 | `{root}`, `{root_files}` | the workspace root; a glob for all files below it |
-| `{root_src}` | the folder `src` in it |
 | `{data_dir}` | our own data folder |
 | `{config_file}` | the configuration file that was written for this server |
 | `{python}`, `{prefix}` | the interpreter, its environment's folder |
 | `{site_packages}`, `{search_paths}` | its package folders; with those that `.pth` files add (lists) |
+| `{extra_paths}` | folders that come before the workspace's own when a module is looked for (list) |
+| `{first_party}` | these, the root, and `src` in it (list) |
+| `{all_paths}` | `{extra_paths}` and `{search_paths}` (list) |
 | `{python_version}` | such as `3.12` |
 | `{stand_in_python}` | a Python of that version which is no part of the workspace, else a path where there is none |
 """
@@ -26,6 +28,11 @@ from jupyter_lsp_agent.servers.interpreters import Interpreter
 
 _VARIABLE = re.compile(r"\{([a-z_]+)\}")
 
+_INTERPRETER_NAMES = (
+    *("python", "prefix", "site_packages", "search_paths", "extra_paths", "first_party", "all_paths"),
+    *("python_version", "stand_in_python"),
+)
+
 Variables = Mapping[str, str | list[str] | None]
 """What templates may name, and its value; `None` where it is not known."""
 
@@ -35,11 +42,10 @@ def template_variables(root: Path, search: CommandSearch, interpreter: Interpret
     variables: dict[str, Any] = {
         "root": str(root),
         "root_files": f"{glob.escape(str(root))}/**/*",
-        "root_src": str(root / "src"),
         "data_dir": str(search.own_data) if search.own_data else None,
         "config_file": None,
     }
-    return variables | _interpreter_variables(search, interpreter)
+    return variables | _interpreter_variables(root, search, interpreter)
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,15 +89,20 @@ def _is_known(template: Any, variables: Variables) -> bool:
     return all(variables[name] is not None for name in names)
 
 
-def _interpreter_variables(search: CommandSearch, interpreter: Interpreter | None) -> dict[str, Any]:
+def _interpreter_variables(root: Path, search: CommandSearch, interpreter: Interpreter | None) -> dict[str, Any]:
     if interpreter is None:
-        names = ("python", "prefix", "site_packages", "search_paths", "python_version", "stand_in_python")
-        return dict.fromkeys(names)
+        return dict.fromkeys(_INTERPRETER_NAMES)
+    # A root that is named once more as an extra path is no longer searched as a root by some servers.
+    extra = [str(folder) for folder in interpreter.extra_paths if folder not in {root, root / "src"}]
+    searched = [str(folder) for folder in interpreter.search_paths]
     return {
         "python": str(interpreter.python) if interpreter.python else None,
         "prefix": str(interpreter.prefix),
         "site_packages": [str(folder) for folder in interpreter.site_packages],
-        "search_paths": [str(folder) for folder in interpreter.search_paths],
+        "search_paths": searched,
+        "extra_paths": extra,
+        "first_party": [*extra, str(root), str(root / "src")],
+        "all_paths": [*extra, *searched],
         "python_version": ".".join(map(str, interpreter.version)) if interpreter.version else None,
         "stand_in_python": str(_stand_in_python(search, interpreter)),
     }

@@ -27,7 +27,7 @@ from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.pool.keys import PoolLimits
 from jupyter_lsp_agent.pool.pool import ClientPool
 from jupyter_lsp_agent.servers.interpreters import Interpreter, resolve_interpreter
-from jupyter_lsp_agent.service.asking import Asker, Waits
+from jupyter_lsp_agent.service.asking import Asker, Waits, with_mend
 from jupyter_lsp_agent.service.documents import (
     StoredDocument,
     UncheckableError,
@@ -79,19 +79,13 @@ class NotebookDiagnosticsService:
         Raises:
             SettingsError: the request names an interpreter that is none.
         """
-        began_seconds = self._clock.monotonic_seconds()
-        facts = ReportFacts(
-            path=request.display_path or str(request.path),
-            kind=document_kind(request.path),
-            text=None,
-            content_source=None,
-            checked_at=datetime.now(UTC),
-        )
+        case = _Case(request, self._clock.monotonic_seconds())
         try:
-            place, facts = await self._gather(request, facts)
+            place = await asyncio.to_thread(self._places.find, request.path, named=request.named)
+            await self._gather(case, place)
         except UncheckableError as error:
-            return no_verdict_report(self._timed(facts, began_seconds), error.reason, str(error))
-        return build_report(self._timed(facts, began_seconds), request.view_under(place.settings))
+            return no_verdict_report(self._timed(case), error.reason, with_mend(str(error)))
+        return build_report(self._timed(case), request.view_under(place.settings))
 
     async def status(self) -> dict[str, Any]:
         """What servers there are, what runs and what failed, as the object of `GET status`."""
@@ -105,24 +99,21 @@ class NotebookDiagnosticsService:
         finally:
             await self._pool.aclose()
 
-    async def _gather(self, request: CheckRequest, facts: ReportFacts) -> tuple[Place, ReportFacts]:
-        place = await asyncio.to_thread(self._places.find, request.path, named=request.named)
+    async def _gather(self, case: "_Case", place: Place) -> None:
         _require_allowed(place)
-        stored = await read_document(request.path, request.content_bytes)
-        facts = replace(facts, content_source=stored.source)
-        if facts.kind is DocumentKind.TEXT:
-            return place, await self._check_text(place, stored, request, facts)
-        return place, await self._check_notebook(place, stored, request, facts)
+        stored = await read_document(place.path, case.request.content_bytes)
+        case.learn(content_source=stored.source)
+        if case.facts.kind is DocumentKind.TEXT:
+            await self._check_text(case, place, stored)
+        else:
+            await self._check_notebook(case, place, _read(stored))
 
-    async def _check_notebook(
-        self, place: Place, stored: StoredDocument, request: CheckRequest, facts: ReportFacts
-    ) -> ReportFacts:
-        notebook = _read(stored)
+    async def _check_notebook(self, case: "_Case", place: Place, notebook: Notebook) -> None:
         language = detect_language(notebook)
-        facts = replace(facts, text="", cells=notebook.cells, language=language)
+        case.learn(text="", cells=notebook.cells, language=language)
         if not any(cell.kind is CellKind.CODE for cell in notebook.cells):
-            return facts
-        interpreter = await self._interpreter(place, request, notebook)
+            return
+        interpreter = await self._interpreter(place, case.request, notebook)
         task = NotebookTask(
             place=place,
             notebook=notebook,
@@ -130,13 +121,12 @@ class NotebookDiagnosticsService:
             options=self._build_options(place, interpreter),
             memory=self._memory(place.path),
             language=_require_language(language),
-            server=request.server,
-            waits=_waits(request, place.settings),
-            closes=request.content_bytes is not None,
+            server=case.request.server,
+            waits=_waits(case.request, place.settings),
+            closes=case.request.content_bytes is not None,
         )
         outcome = await check_notebook(task, self._asker)
-        return replace(
-            facts,
+        case.learn(
             findings=tuple(Finding(Status.PRESENT, found) for found in outcome.findings),
             servers=outcome.servers,
             failures=outcome.failures,
@@ -145,25 +135,21 @@ class NotebookDiagnosticsService:
             environment=_environment(interpreter) if language == PYTHON else None,
         )
 
-    async def _check_text(
-        self, place: Place, stored: StoredDocument, request: CheckRequest, facts: ReportFacts
-    ) -> ReportFacts:
-        language = text_language(place)
-        interpreter = await self._interpreter(place, request)
+    async def _check_text(self, case: "_Case", place: Place, stored: StoredDocument) -> None:
+        text, language = decode_text(place.path, stored.data), text_language(place)
+        case.learn(text=text, language=language)
+        interpreter = await self._interpreter(place, case.request)
         task = TextTask(
             place=place,
-            text=decode_text(place.path, stored.data),
+            text=text,
             language=language,
             interpreter=interpreter,
-            server=request.server,
-            waits=_waits(request, place.settings),
-            closes=request.content_bytes is not None,
+            server=case.request.server,
+            waits=_waits(case.request, place.settings),
+            closes=case.request.content_bytes is not None,
         )
         outcome = await check_text(task, self._asker)
-        return replace(
-            facts,
-            text=task.text,
-            language=language,
+        case.learn(
             findings=tuple(Finding(Status.PRESENT, found) for found in outcome.findings),
             servers=outcome.servers,
             failures=outcome.failures,
@@ -178,6 +164,7 @@ class NotebookDiagnosticsService:
             surroundings=place.surroundings,
             kernel_name=notebook.kernel.kernel_name if notebook else None,
             named=request.python,
+            is_notebook=notebook is not None,
         )
         if notebook is None or interpreter.elsewhere is None:
             return interpreter
@@ -206,13 +193,32 @@ class NotebookDiagnosticsService:
             self._memories.popitem(last=False)
         return memory
 
-    def _timed(self, facts: ReportFacts, began_seconds: float) -> ReportFacts:
-        return replace(facts, elapsed_seconds=self._clock.monotonic_seconds() - began_seconds)
+    def _timed(self, case: "_Case") -> ReportFacts:
+        return replace(case.facts, elapsed_seconds=self._clock.monotonic_seconds() - case.began_seconds)
 
     async def _start_client(self, launch: ServerLaunch) -> LanguageClient:
         client = LanguageClient(launch, clock=self._clock, max_open_documents=self._settings.max_open_documents)
         await client.start()
         return client
+
+
+class _Case:
+    """One check under way: what is known so far, so that a report without a verdict says all of it too."""
+
+    def __init__(self, request: CheckRequest, began_seconds: float) -> None:
+        self.request = request
+        self.began_seconds = began_seconds
+        self.facts = ReportFacts(
+            path=request.display_path or str(request.path),
+            kind=document_kind(request.path),
+            text=None,
+            content_source=None,
+            checked_at=datetime.now(UTC),
+        )
+
+    def learn(self, **facts: Any) -> None:
+        """Add to what is known."""
+        self.facts = replace(self.facts, **facts)
 
 
 def _read(stored: StoredDocument) -> Notebook:

@@ -73,7 +73,7 @@ async def test_a_failed_start_is_told_to_all_who_wait_and_not_tried_again_before
         it.starter.errors["one"] = InitializeFailedError("it speaks no LSP")
         results = await asyncio.gather(it.use(), it.use(), return_exceptions=True)
         assert [str(error) for error in results] == ["it speaks no LSP"] * 2
-        with pytest.raises(MarkedBrokenError, match="it speaks no LSP.*in 600 s"):
+        with pytest.raises(MarkedBrokenError, match=r"it speaks no LSP.*in 600 s"):
             await it.use()
         it.clock.advance(599)
         with pytest.raises(MarkedBrokenError, match="in 1 s"):
