@@ -9,6 +9,7 @@ Hints that code is unreachable are no findings. Where a server believes so of a 
 handed back as a guard for the next build.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,10 +17,12 @@ from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic, Diagno
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
 from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
 from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard
+from jupyter_lsp_agent.notebook.magic_prelude import TYPE_NAMES
 from jupyter_lsp_agent.notebook.reserved_names import PREFIX
 from jupyter_lsp_agent.notebook.virtual_document import VirtualDocument
 
 _NO_ADVICE = CellAdvice()
+_OUR_NAME = re.compile(rf"\b{PREFIX}(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,19 @@ def _place(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic 
     checks = document.advice.get(place.cell_index, _NO_ADVICE).checks
     checked = checks.get(start.line - place.first_line)
     if checked is not None:
-        return CellDiagnostic(place.cell_index, replace(diagnostic, range=checked, related_information=()))
+        return CellDiagnostic(place.cell_index, _without_our_names(replace(diagnostic, range=checked)))
     moved = document.line_map.range_to_cell(diagnostic.range)
     if moved is None:
         return None
     cell_index, cell_range = moved
+    return CellDiagnostic(cell_index, _without_our_names(replace(diagnostic, range=cell_range)))
+
+
+def _without_our_names(diagnostic: Diagnostic) -> Diagnostic:
+    """The finding with IPython's names for the types of ours (`_jla_SList`), and without places in our own text."""
     related = tuple(entry for entry in diagnostic.related_information if entry.range is None)
-    return CellDiagnostic(cell_index, replace(diagnostic, range=cell_range, related_information=related))
+    message = _OUR_NAME.sub(lambda name: TYPE_NAMES.get(name[0], name[1]), diagnostic.message)
+    return replace(diagnostic, message=message, related_information=related)
 
 
 def _is_lost(document: VirtualDocument, diagnostic: Diagnostic) -> bool:

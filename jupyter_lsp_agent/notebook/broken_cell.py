@@ -17,6 +17,7 @@ _NAME = r"[^\W\d]\w*"
 _TARGETS = re.compile(rf"\s*((?:\*?\(?{_NAME}\)?\s*,\s*)*\*?{_NAME}\s*,?)\s*(?::[^=]*)?=(?!=)")
 _CHAINED = re.compile(rf"=\s*({_NAME})\s*(?==(?!=))")
 _DEFINED = re.compile(rf"\s*(?:async\s+)?(?:def|class)\s+({_NAME})")
+_TYPE_ALIAS = re.compile(rf"\s*type\s+({_NAME})\s*(?:\[[^=]*)?=(?!=)")
 _LOOP = re.compile(r"\s*(?:async\s+)?for\s+(.+?)\s+in\b")
 _IMPORT = re.compile(r"\s*import\s+(.+)")
 _IMPORT_FROM = re.compile(r"\s*from\s+[\w.]+\s+import\s+\(?(.*)")
@@ -75,7 +76,7 @@ def _names_of_line(line: str) -> Iterator[str]:
         found = pattern.match(line)
         if found:
             yield from _WORD.findall(found[1])
-    for pattern in (_DEFINED, _AUGMENTED):
+    for pattern in (_DEFINED, _TYPE_ALIAS, _AUGMENTED):
         found = pattern.match(line)
         if found:
             yield found[1]

@@ -178,7 +178,7 @@ def _is_python(notebook: Notebook) -> bool:
 def _may_be_python(notebook: Notebook) -> bool:
     """Whether a notebook that says nothing can be Python: a few broken cells do not speak against it."""
     sources = _code(notebook)
-    return len(sources) < 3 or any(_is_cell(source) for source in sources)
+    return len(sources) < 3 or sum(_is_cell(source) for source in sources) * 2 >= len(sources)
 
 
 def _is_cell(source: str) -> bool:

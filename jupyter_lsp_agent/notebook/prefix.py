@@ -60,5 +60,7 @@ def _lines(
     if features:
         yield f"from __future__ import {', '.join(features)}"
     yield from _BASE
-    yield f"{' = '.join([*KERNEL_NAMES, *sorted(set(names) - set(KERNEL_NAMES))])} = {CALL}()"
+    # A future import binds its name too, and a star import of the notebook may give that name another meaning.
+    further = set(names).union(features) - set(KERNEL_NAMES)
+    yield f"{' = '.join([*KERNEL_NAMES, *sorted(further)])} = {CALL}()"
     yield from prelude_lines(helpers)
