@@ -6,6 +6,7 @@ JupyterLspAgentError
 ├── EditError                         InvalidEditError · UnknownCellError · StaleContentError(content_hash) ·
 │                                     ContentChangedError · EditsDisabledError
 ├── SettingsError
+├── InvalidRequestError
 ├── TransportError   (bytes)          ServerExitedError(exit_code, stderr_tail) · ProtocolError (peer broke framing)
 ├── RequestError     (answers)        ResponseError(code, data) · InvalidResponseError(method) ·
 │                                     RequestTimeoutError(method, timeout_seconds)
@@ -67,6 +68,10 @@ class EditsDisabledError(EditError):
 
 class SettingsError(JupyterLspAgentError):
     """A setting has a value that it cannot have."""
+
+
+class InvalidRequestError(JupyterLspAgentError):
+    """A request is not as it must be."""
 
 
 class TransportError(JupyterLspAgentError):

@@ -10,14 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from jupyter_lsp_agent.core.errors import InvalidEditError, UnknownCellError
+from jupyter_lsp_agent.core.errors import InvalidEditError
 from jupyter_lsp_agent.core.ids import CellId
+from jupyter_lsp_agent.notebook.cell_refs import CellNames, CellRef
 from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
 
 _OLDEST_MAJOR = 4
-
-CellRef = str | int
-"""A cell by its stored id, or by its 0-based index in the notebook as it was."""
 
 EDITABLE_TYPES = tuple(kind.value for kind in CellKind if kind is not CellKind.UNKNOWN)
 """The cell types that an edit may make."""
@@ -204,14 +202,13 @@ class _Draft:
     new_id: Callable[[], str]
     slots: list[_Slot] = field(init=False)
     originals: list[_Slot] = field(init=False)
-    by_id: dict[str, list[_Slot]] = field(init=False, default_factory=dict)
+    names: CellNames = field(init=False)
+    made: set[str] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         self.originals = [_Slot(cell, cell.cell_id, cell.cell_type, cell.source) for cell in self.notebook.cells]
         self.slots = list(self.originals)
-        for slot in self.originals:
-            if slot.cell_id is not None:
-                self.by_id.setdefault(slot.cell_id, []).append(slot)
+        self.names = CellNames(self.notebook.cells)
 
     def apply(self, edit: CellEdit, where: str) -> _Slot:
         match edit:
@@ -275,32 +272,17 @@ class _Draft:
         return next(index for index, other in enumerate(self.slots) if other is slot)
 
     def _find(self, ref: CellRef, where: str) -> _Slot:
-        slot = self._by_index(ref, where) if isinstance(ref, int) else self._by_id(ref, where)
+        slot = self.originals[self.names.find(ref, where)]
         if slot.deleted:
             raise InvalidEditError(f"{where}: cell {ref} was deleted by an earlier edit of this batch: leave it out")
         return slot
 
-    def _by_index(self, index: int, where: str) -> _Slot:
-        if 0 <= index < len(self.originals):
-            return self.originals[index]
-        raise UnknownCellError(f"{where}: there is no cell {index}: the notebook has {len(self.originals)}")
-
-    def _by_id(self, cell_id: str, where: str) -> _Slot:
-        found = self.by_id.get(cell_id, [])
-        if not found:
-            raise UnknownCellError(
-                f"{where}: there is no cell with the id {cell_id!r}: list the cells, or use an index"
-            )
-        if len(found) > 1:
-            raise InvalidEditError(f"{where}: {len(found)} cells have the id {cell_id!r}: use an index")
-        return found[0]
-
     def _id_for_new_cell(self) -> CellId | None:
         if (self.notebook.nbformat, self.notebook.nbformat_minor) < (4, 5):
             return None
-        while (made := self.new_id()) in self.by_id:
+        while (made := self.new_id()) in self.names or made in self.made:
             pass
-        self.by_id[made] = []
+        self.made.add(made)
         return CellId(made)
 
 

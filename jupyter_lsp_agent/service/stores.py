@@ -11,8 +11,19 @@ from pathlib import Path
 from typing import Protocol
 
 from jupyter_lsp_agent.diagnostics.report import ContentSource
-from jupyter_lsp_agent.notebook.edits import EditPlan
+from jupyter_lsp_agent.notebook.edits import EditPlan, PlannedCell
 from jupyter_lsp_agent.notebook.surgery import EditedOutputs
+
+__all__ = [
+    "DocumentChange",
+    "DocumentStore",
+    "EditPlan",
+    "EditedOutputs",
+    "OpenedDocument",
+    "PlannedCell",
+    "WriteKind",
+    "WrittenDocument",
+]
 
 
 class WriteKind(StrEnum):

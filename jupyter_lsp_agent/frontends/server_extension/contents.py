@@ -1,0 +1,177 @@
+"""Documents of a Jupyter server's contents manager, as the service wants them.
+
+They are read as text: as type `notebook` a manager renames damaged files, makes up ids and refuses a byte order mark.
+Below a manager of files the edited bytes are written by us, since jupyter_server's own writing truncates the file first
+and a kill can tear it; what a save does besides (hooks, event, signature) is done here in its place. Any other manager
+saves itself: one whose `save` is its own may keep a second file in step.
+"""
+
+import asyncio
+import base64
+import json
+import logging
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from jupyter_core.utils import ensure_async
+from jupyter_server.services.contents.filemanager import FileContentsManager
+from jupyter_server.services.contents.manager import ContentsManager
+from jupyter_server.utils import to_os_path
+from tornado.web import HTTPError
+
+from jupyter_lsp_agent.core.errors import ContentChangedError
+from jupyter_lsp_agent.diagnostics.report import ContentSource, NoVerdictReason
+from jupyter_lsp_agent.service.documents import MAX_DOCUMENT_BYTES, UncheckableError
+from jupyter_lsp_agent.service.stores import DocumentChange, OpenedDocument, WriteKind, WrittenDocument
+from jupyter_lsp_agent.service.writing import WrittenFile, write_file
+
+_OWN_MODULES = "jupyter_server.services.contents."
+_LOGGER = logging.getLogger("jupyter_lsp_agent")
+
+
+class ContentsStore:
+    """Reads and writes through one contents manager."""
+
+    def __init__(self, manager: ContentsManager) -> None:
+        self._manager = manager
+        self._nowhere: Path | None = None
+
+    @property
+    def has_files(self) -> bool:
+        """Documents are files below the manager's root, so servers can see their neighbours."""
+        return isinstance(self._manager, FileContentsManager)
+
+    @property
+    def boundary(self) -> Path | None:
+        """The folder that bounds documents without files; `None`: the server's root does."""
+        return None if self.has_files else self._own_folder()
+
+    def location(self, name: str) -> Path:
+        """The document's file, or a place of its own below an empty folder."""
+        if self.has_files:
+            return Path(to_os_path(name.strip("/"), str(Path(self._manager.root_dir).absolute())))
+        return self._own_folder() / name.strip("/")
+
+    async def read(self, name: str) -> OpenedDocument:
+        """The stored document.
+
+        Raises:
+            HTTPError: as the manager raises it: there is none, it is hidden, outside the root, a folder, …
+            UncheckableError: it is too large.
+        """
+        await self._refuse_hidden(name)
+        data = await self._read_bytes(name)
+        return OpenedDocument(name, self.location(name), data, ContentSource.CONTENTS, self.boundary)
+
+    async def write(self, document: OpenedDocument, change: DocumentChange) -> WrittenDocument:
+        """Write an edited document.
+
+        Raises:
+            ContentChangedError: it is not what it was.
+            HTTPError: the manager, one of its hooks, or the file system refuses it.
+        """
+        if self.has_files and type(self._manager).save.__module__.startswith(_OWN_MODULES):
+            model = self._model(document, change)
+            before = json.dumps(model)
+            self._manager.run_pre_save_hooks(model=model, path=document.name)
+            if json.dumps(model) == before:
+                return await self._write_file(document, change)
+        elif await self._read_bytes(document.name) != document.data:
+            raise ContentChangedError(f"{document.name} was written by somebody else in this moment: read it again")
+        await ensure_async(self._manager.save(self._model(document, change), document.name))
+        return WrittenDocument(WriteKind.CONTENTS)
+
+    def close(self) -> None:
+        """Remove the empty folder that stood for a root."""
+        if self._nowhere is not None:
+            shutil.rmtree(self._nowhere, ignore_errors=True)
+
+    async def _refuse_hidden(self, name: str) -> None:
+        # As the contents service does; file managers refuse again, and what is outside their root too.
+        if not self._manager.allow_hidden and await ensure_async(self._manager.is_hidden(name)):
+            raise HTTPError(404, f"file or directory does not exist: {name!r}")
+
+    async def _read_bytes(self, name: str) -> bytes:
+        model = await self._get(name, content=False)
+        if model["type"] == "directory":
+            raise HTTPError(400, f"{name} is a directory, not a file", reason="bad type")
+        if (model.get("size") or 0) > MAX_DOCUMENT_BYTES:
+            raise UncheckableError(
+                NoVerdictReason.TOO_LARGE,
+                f"{name} is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB; clear its outputs, or split it",
+            )
+        for options in ({"type": "file", "format": "text"}, {"type": "file", "format": "base64"}, {"type": "notebook"}):
+            try:
+                return _bytes_of(await self._get(name, **options))
+            except (HTTPError, _NoTextError) as error:
+                refused: Exception = error
+                if isinstance(error, HTTPError) and error.status_code != 400:
+                    break
+        raise refused
+
+    async def _get(self, name: str, **options: Any) -> Any:
+        return await ensure_async(self._manager.get(name, **options))
+
+    async def _write_file(self, document: OpenedDocument, change: DocumentChange) -> WrittenDocument:
+        trusted = change.plan is not None and self._is_trusted(document.data)
+        try:
+            written = await asyncio.to_thread(write_file, document.location, change.data, expected=document.data)
+        except PermissionError:
+            raise HTTPError(403, f"Permission denied: {document.name}") from None
+        except FileNotFoundError:
+            raise ContentChangedError(f"{document.name} was moved or deleted in this moment") from None
+        if trusted:
+            self._manager.notary.sign(_as_nbformat_reads(change.data))
+        return WrittenDocument(WriteKind.BYTES, await self._after_save(document, written))
+
+    async def _after_save(self, document: OpenedDocument, written: WrittenFile) -> str | None:
+        """What a save does after the writing; a hook that fails does not undo it, so it is told and not raised."""
+        notes = [f"written in place, since {written.in_place_because}"] if written.in_place_because else []
+        try:
+            model = await self._get(document.name, content=False)
+            self._manager.run_post_save_hooks(model=model, os_path=str(document.location))
+        except HTTPError as error:
+            _LOGGER.warning("a post-save hook failed for %s: %s", document.name, error)
+            notes.append("written, but a post-save hook of the server failed; its log tells more")
+        self._manager.emit(data={"action": "save", "path": document.name})
+        return "; ".join(notes) or None
+
+    def _is_trusted(self, data: bytes) -> bool:
+        return bool(self._manager.notary.check_signature(_as_nbformat_reads(data)))
+
+    @staticmethod
+    def _model(document: OpenedDocument, change: DocumentChange) -> dict[str, Any]:
+        text = change.data.decode("utf-8")
+        if change.plan is None:
+            return {"type": "file", "format": "text", "content": text, "path": document.name}
+        content = json.loads(text.removeprefix("\ufeff"))
+        return {"type": "notebook", "format": "json", "content": content, "path": document.name}
+
+    def _own_folder(self) -> Path:
+        if self._nowhere is None:
+            self._nowhere = Path(tempfile.mkdtemp(prefix="jupyter-lsp-agent-"))
+        return self._nowhere
+
+
+class _NoTextError(Exception):
+    """A manager gave something else than was asked for."""
+
+
+def _bytes_of(model: Any) -> bytes:
+    content = model["content"]
+    if isinstance(content, str):
+        return (
+            base64.b64decode(content) if model.get("format") == "base64" else content.encode("utf-8", "surrogatepass")
+        )
+    if isinstance(content, dict):
+        # A manager without text keeps notebooks as objects, and this is as close to its file as one can come.
+        return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+    raise _NoTextError(f"the contents manager gave {type(content).__name__}, not text")
+
+
+def _as_nbformat_reads(data: bytes) -> Any:
+    import nbformat
+
+    return nbformat.reads(data.decode("utf-8-sig"), as_version=4)
