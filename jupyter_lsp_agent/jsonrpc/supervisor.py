@@ -74,6 +74,7 @@ class Supervisor:
         self.watched = [watch for watch in (OWNER, self.signals, self.owner_exit) if watch is not None]
         self.server_pid = 0
         self.group = 0
+        self.server_ended = False
         self.anybody_left = True
         self.kill_at: float | None = None
 
@@ -82,14 +83,17 @@ class Supervisor:
         order = self._read_order()
         if order is None or not self._start(order):
             return
-        while self.anybody_left:
-            self._wait()
+        try:
+            while self.anybody_left:
+                self._wait()
+        finally:
+            self._kill()
 
     def _read_order(self) -> Order | None:
         received = b""
         while len(received) < 4 or len(received) < 4 + int.from_bytes(received[:4], "big"):
             ready = select.select(self.watched, [], [])[0]
-            data = os.read(OWNER, 65536) if ready == [OWNER] else b""
+            data = _hear() if ready == [OWNER] else b""
             if not data:
                 return None
             received += data
@@ -142,13 +146,15 @@ class Supervisor:
         if self.kill_at is not None and time.monotonic() >= self.kill_at:
             self._kill()
         if OWNER in ready:
-            self._obey(os.read(OWNER, 64))
+            self._obey(_hear())
         if self.signals in ready and set(os.read(self.signals, 4096)) - {signal.SIGCHLD}:
             self._end()
         if self.owner_exit in ready:
             self.watched.remove(self.owner_exit)
             self._end()
         self._reap()
+        if self.server_ended:
+            self._end()
 
     def _obey(self, words: bytes) -> None:
         if b"K" in words:
@@ -161,15 +167,16 @@ class Supervisor:
 
     def _end(self) -> None:
         """Terminate now, kill a little later."""
-        if self.kill_at is None:
+        if self.kill_at is None and self.anybody_left:
             self.kill_at = time.monotonic() + TERMINATE_SECONDS
             self._signal(signal.SIGTERM)
 
     def _kill(self) -> None:
+        self._signal(signal.SIGKILL)
         while self.anybody_left:
-            self._signal(signal.SIGKILL)
             self._reap_one(0)
             self._reap()
+            self._signal(signal.SIGKILL)  # those who have become our children only now
 
     def _reap(self) -> None:
         while self.anybody_left and self._reap_one(os.WNOHANG):
@@ -184,12 +191,12 @@ class Supervisor:
             return False
         if pid == self.server_pid:
             _tell(b"exited %d" % os.waitstatus_to_exitcode(status))
-            self._end()
+            self.server_ended = True
         return pid != 0
 
     def _signal(self, number: int) -> None:
         if sys.platform == "linux":
-            for pid in _descendants(os.getpid()):
+            for pid in _descendants(os.getpid()) if self.anybody_left else ():
                 _send_signal(os.kill, pid, number)
         else:
             _send_signal(os.killpg, self.group, number)
@@ -260,6 +267,14 @@ def _wake_on_signals() -> int:
     for number in _WAKING:
         signal.signal(number, lambda *_: None)
     return read_end
+
+
+def _hear() -> bytes:
+    """What the owner said; nothing when it is gone, whether it took leave or not."""
+    try:
+        return os.read(OWNER, 65536)
+    except OSError:
+        return b""
 
 
 def _tell(words: bytes) -> None:
