@@ -223,9 +223,20 @@ class LineTranslator:
         magic = LINE_MAGICS.get(form.name, _NO_LINE_MAGIC)
         if magic.statement_options is not None:
             self._write(form, self._assigned_statement(form, magic))
+            self._bind_inside(form, magic)
         else:
             self._write(form, form.head().write(self._sheet.use(magic.value)))
         self._note_effect(form, magic, form.arguments)
+
+    def _bind_inside(self, form: "_Form", magic: LineMagic) -> None:
+        """`x = %time y = f()` binds `y` too."""
+        start = statement_start(form.arguments, magic.statement_options or "")
+        text = form.arguments[start:]
+        if start is None or magic.own_scope or _is_expression(text):
+            return
+        for name in sorted(bound_names(text)):
+            self._sheet.glue(f"{form.indent}{name} = {self._sheet.use(ANY)}")
+            self._sheet.bind(name, form.line, ANY)
 
     def _assigned_statement(self, form: "_Form", magic: LineMagic) -> LineBuilder:
         """`x = %time f()` is `x = f()`; `x = %timeit -o f()` is its result, `f()` looked at all the same."""
