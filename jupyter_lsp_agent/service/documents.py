@@ -35,8 +35,14 @@ def document_kind(path: Path) -> DocumentKind:
     return DocumentKind.NOTEBOOK if path.suffix.lower() == NOTEBOOK_SUFFIX else DocumentKind.TEXT
 
 
-async def read_document(path: Path, content: bytes | None, *, max_bytes: int = MAX_DOCUMENT_BYTES) -> StoredDocument:
-    """The document at `path`, or `content` in its place.
+async def read_document(
+    path: Path,
+    content: bytes | None,
+    *,
+    source: ContentSource = ContentSource.REQUEST,
+    max_bytes: int = MAX_DOCUMENT_BYTES,
+) -> StoredDocument:
+    """The document at `path`, or `content` in its place, which came from `source`.
 
     Raises:
         UncheckableError: it cannot be read, or is too large.
@@ -44,7 +50,7 @@ async def read_document(path: Path, content: bytes | None, *, max_bytes: int = M
     if content is None:
         data, source = await asyncio.to_thread(_read_file, path, max_bytes), ContentSource.FILE
     else:
-        data, source = content, ContentSource.REQUEST
+        data = content
     if len(data) > max_bytes:
         raise UncheckableError(
             NoVerdictReason.TOO_LARGE,

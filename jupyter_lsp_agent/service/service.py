@@ -18,7 +18,14 @@ from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.core.launch import ServerLaunch
 from jupyter_lsp_agent.diagnostics.build import build_report, no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import Finding, ReportFacts
-from jupyter_lsp_agent.diagnostics.report import DocumentKind, EnvironmentReport, NoVerdictReason, Report, Status
+from jupyter_lsp_agent.diagnostics.report import (
+    ContentSource,
+    DocumentKind,
+    EnvironmentReport,
+    NoVerdictReason,
+    Report,
+    Status,
+)
 from jupyter_lsp_agent.lsp.client import LanguageClient
 from jupyter_lsp_agent.notebook.build_options import BuildOptions
 from jupyter_lsp_agent.notebook.languages import PYTHON, detect_language
@@ -101,7 +108,7 @@ class NotebookDiagnosticsService:
 
     async def _gather(self, case: "_Case", place: Place) -> None:
         _require_allowed(place)
-        stored = await read_document(place.path, case.request.content_bytes)
+        stored = await read_document(place.path, case.request.content_bytes, source=case.request.content_source)
         case.learn(content_source=stored.source)
         if case.facts.kind is DocumentKind.TEXT:
             await self._check_text(case, place, stored)
@@ -123,7 +130,7 @@ class NotebookDiagnosticsService:
             language=_require_language(language),
             server=case.request.server,
             waits=_waits(case.request, place.settings),
-            closes=case.request.content_bytes is not None,
+            closes=stored.source is ContentSource.REQUEST,
         )
         outcome = await check_notebook(task, self._asker)
         case.learn(
@@ -146,7 +153,7 @@ class NotebookDiagnosticsService:
             interpreter=interpreter,
             server=case.request.server,
             waits=_waits(case.request, place.settings),
-            closes=case.request.content_bytes is not None,
+            closes=stored.source is ContentSource.REQUEST,
         )
         outcome = await check_text(task, self._asker)
         case.learn(
@@ -254,6 +261,10 @@ def _require_language(language: LanguageId | None) -> LanguageId:
 
 
 def _waits(request: CheckRequest, settings: Settings) -> Waits:
+    if request.wait_seconds is not None:
+        return Waits(
+            taken_up_seconds=None, whole_seconds=request.wait_seconds, first_whole_seconds=request.wait_seconds
+        )
     if request.timeout_seconds is not None:
         return Waits(taken_up_seconds=request.timeout_seconds)
     return Waits(
