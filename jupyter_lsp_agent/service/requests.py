@@ -68,6 +68,11 @@ class CheckRequest:
     wait_seconds: float | None = None
     comparison: Comparison = field(default_factory=Comparison)
 
+    @property
+    def is_proposed(self) -> bool:
+        """The content is not what is stored."""
+        return self.content_bytes is not None and self.content_source is ContentSource.REQUEST
+
     def view_under(self, settings: Settings) -> ViewOptions:
         """What to show, by the request and by the settings that hold for the document, its workspace's too."""
         return replace(

@@ -18,14 +18,7 @@ from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.core.launch import ServerLaunch
 from jupyter_lsp_agent.diagnostics.build import build_report, no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import Finding, ReportFacts
-from jupyter_lsp_agent.diagnostics.report import (
-    ContentSource,
-    DocumentKind,
-    EnvironmentReport,
-    NoVerdictReason,
-    Report,
-    Status,
-)
+from jupyter_lsp_agent.diagnostics.report import DocumentKind, EnvironmentReport, NoVerdictReason, Report, Status
 from jupyter_lsp_agent.lsp.client import LanguageClient
 from jupyter_lsp_agent.notebook.build_options import BuildOptions
 from jupyter_lsp_agent.notebook.languages import PYTHON, detect_language
@@ -130,7 +123,7 @@ class NotebookDiagnosticsService:
             language=_require_language(language),
             server=case.request.server,
             waits=_waits(case.request, place.settings),
-            closes=stored.source is ContentSource.REQUEST,
+            closes=case.request.is_proposed,
         )
         outcome = await check_notebook(task, self._asker)
         case.learn(
@@ -153,7 +146,7 @@ class NotebookDiagnosticsService:
             interpreter=interpreter,
             server=case.request.server,
             waits=_waits(case.request, place.settings),
-            closes=stored.source is ContentSource.REQUEST,
+            closes=case.request.is_proposed,
         )
         outcome = await check_text(task, self._asker)
         case.learn(
