@@ -155,7 +155,8 @@ def _sync_kind(sync: Any) -> SyncKind:
 
 def _position_encoding(value: Any) -> PositionEncoding:
     """What the server chose; one that says nothing, or something that was not offered, counts in UTF-16."""
-    return PositionEncoding(value) if value in set(PositionEncoding) else PositionEncoding.UTF_16
+    known = as_text(value)
+    return PositionEncoding(known) if known in set(PositionEncoding) else PositionEncoding.UTF_16
 
 
 def _pull_provider(options: Any) -> PullProvider:
