@@ -1,0 +1,137 @@
+"""Where a server's program is taken from, and from where it never is."""
+
+import os
+import sysconfig
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jupyter_lsp_agent.core.errors import ServerNotFoundError
+from jupyter_lsp_agent.core.ids import LanguageId, ServerId
+from jupyter_lsp_agent.servers.commands import CommandSearch, CommandSource, read_command_search, resolve_command
+from jupyter_lsp_agent.servers.registry import ServerRegistry
+from jupyter_lsp_agent.servers.spec import DocumentKind, InstallRecipe, ServerOverride, ServerSpec
+
+SPEC = ServerSpec(
+    server_id=ServerId("served"),
+    title="Served",
+    documents=(DocumentKind("python", LanguageId("python"), (".py",)),),
+    command=("served", "--stdio"),
+    install=InstallRecipe(pypi=("served==1.0",)),
+)
+
+
+def program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def search(tmp_path: Path) -> CommandSearch:
+    return CommandSearch(
+        data_folders=(tmp_path / "data",),
+        path=(str(tmp_path / "bin"),),
+        own_scripts=(tmp_path / "own",),
+        workspace=(tmp_path / "work",),
+    )
+
+
+PLACES = [
+    (CommandSource.INSTALLED, "data/jupyter-lsp-agent/servers/served/bin/served"),
+    (CommandSource.INSTALLED, "data/jupyter-lsp-agent/servers/served/node_modules/.bin/served"),
+    (CommandSource.WORKSPACE, "work/.venv/bin/served"),
+    (CommandSource.WORKSPACE, "work/node_modules/.bin/served"),
+    (CommandSource.OWN_ENVIRONMENT, "own/served"),
+    (CommandSource.PATH, "bin/served"),
+]
+
+
+@pytest.mark.parametrize("first", range(len(PLACES)))
+def test_the_places_in_their_order(tmp_path, search, first):
+    for _source, place in PLACES[first:]:
+        program(tmp_path / place)
+    trusting = replace(search, trusted_roots=(tmp_path / "work",))
+    found = resolve_command(SPEC, trusting, root=tmp_path / "work")
+    assert (found.argv, found.source) == ((str(tmp_path / PLACES[first][1]), "--stdio"), PLACES[first][0])
+
+
+@pytest.mark.parametrize("place", [place for source, place in PLACES if source is CommandSource.WORKSPACE])
+def test_a_workspace_that_is_not_trusted_gives_no_programs(tmp_path, search, place):
+    program(tmp_path / place)
+    with pytest.raises(ServerNotFoundError):
+        resolve_command(SPEC, search, root=tmp_path / "work")
+
+
+@pytest.mark.parametrize("entry", ["", ".", "node_modules/.bin", "{tmp}/work/bin", "{tmp}/link/bin"])
+def test_path_entries_that_a_workspace_could_fill_are_passed_over(tmp_path, search, monkeypatch, entry):
+    for folder in ("work", "work/node_modules/.bin", "work/bin"):
+        program(tmp_path / folder / "served")
+    (tmp_path / "link").symlink_to(tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "work")
+    path = (entry.replace("{tmp}", str(tmp_path)),)
+    with pytest.raises(ServerNotFoundError):
+        resolve_command(SPEC, replace(search, path=path))
+    good = program(tmp_path / "bin/served")
+    assert resolve_command(SPEC, replace(search, path=(*path, *search.path))).argv[0] == str(good)
+
+
+def test_a_file_that_cannot_be_run_is_no_program(tmp_path, search):
+    program(tmp_path / "bin/served").chmod(0o644)
+    with pytest.raises(ServerNotFoundError):
+        resolve_command(SPEC, search)
+
+
+def test_what_is_missing_is_told_with_the_way_to_get_it(search):
+    with pytest.raises(
+        ServerNotFoundError, match=r"Served .*not installed.*`jupyter lsp-agent install served`"
+    ) as raised:
+        resolve_command(SPEC, search)
+    assert raised.value.reason == "not_installed"
+    by_hand = replace(SPEC, install=InstallRecipe(hint="apt-get install served"))
+    with pytest.raises(ServerNotFoundError, match="apt-get install served"):
+        resolve_command(by_hand, search)
+
+
+@pytest.mark.parametrize("command", [("{tmp}/mine/it", "-x"), ("it", "-x")])
+def test_a_configured_command_comes_before_all(tmp_path, search, command):
+    program(tmp_path / "data/jupyter-lsp-agent/servers/served/bin/served")
+    mine = program(tmp_path / "mine/it")
+    search = replace(search, path=(str(tmp_path / "mine"),))
+    override = ServerOverride(command=tuple(part.replace("{tmp}", str(tmp_path)) for part in command))
+    found = resolve_command(SPEC, search, override=override)
+    assert (found.argv, found.source) == ((str(mine), "-x"), CommandSource.CONFIGURATION)
+
+
+@pytest.mark.parametrize("command", [("/no/such/program",), ("./relative/program",), ("unheard-of",)])
+def test_a_configured_command_that_is_not_there_falls_back_to_nothing(tmp_path, search, command):
+    program(tmp_path / "bin/served")
+    with pytest.raises(ServerNotFoundError, match="server_settings"):
+        resolve_command(SPEC, search, override=ServerOverride(command=command))
+
+
+def test_a_proxy_of_rustup_counts_only_where_a_toolchain_has_the_component(tmp_path, search):
+    rustup = program(tmp_path / "cargo/rustup")
+    (tmp_path / "cargo/served").symlink_to(rustup)
+    real = program(tmp_path / "bin/served")
+    path = (str(tmp_path / "cargo"), str(tmp_path / "bin"))
+    search = replace(search, path=path, environ={"RUSTUP_HOME": str(tmp_path / "rustup")})
+    assert resolve_command(SPEC, search).argv[0] == str(real)
+    program(tmp_path / "rustup/toolchains/stable/bin/served")
+    assert resolve_command(SPEC, search).argv[0] == str(tmp_path / "cargo/served")
+
+
+def test_the_embedded_server_is_found_without_path(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    found = resolve_command(ServerRegistry().get("ty"), read_command_search())
+    assert Path(found.argv[0]).samefile(Path(sysconfig.get_path("scripts")) / ("ty.exe" if os.name == "nt" else "ty"))
+
+
+def test_the_home_folder_as_current_folder_guards_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    local = program(tmp_path / ".local/bin/served").parent
+    monkeypatch.setenv("PATH", str(local))
+    assert resolve_command(SPEC, read_command_search()).argv[0] == str(local / "served")

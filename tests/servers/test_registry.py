@@ -1,0 +1,130 @@
+"""The catalogue: every entry well-formed, every name one server's, and a user's choices over it."""
+
+import re
+from pathlib import PurePath
+
+import pytest
+
+from jupyter_lsp_agent.core.errors import SettingsError
+from jupyter_lsp_agent.servers.commands import CommandSearch
+from jupyter_lsp_agent.servers.registry import ServerRegistry, read_catalogue
+from jupyter_lsp_agent.servers.templates import template_variables
+
+REGISTRY = ServerRegistry()
+SPECS = list(REGISTRY)
+
+
+def ids(specs):
+    return [str(spec.server_id) for spec in specs]
+
+
+def test_the_catalogue_names_no_server_twice():
+    names = [name for spec in SPECS for name in (spec.server_id, *spec.aliases)]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=ids(SPECS))
+def test_every_entry_is_well_formed(spec):
+    assert re.fullmatch(r"[a-z][a-z0-9-]*", spec.server_id)
+    assert spec.title
+    assert spec.documents
+    assert spec.command
+    assert re.match(r"ran \S+ \d{4}-\d\d|unproven: \S", spec.evidence)
+    assert all(extension.startswith(".") and extension == extension.lower() for extension in spec.extensions)
+    assert all(marker and not marker.startswith("/") for marker in (*spec.root_markers, *spec.exclusion_markers))
+    assert not (spec.install.pypi and spec.install.npm)
+    assert spec.install.pypi or spec.install.npm or spec.install.hint
+    if spec.interpreter and spec.interpreter.runs:
+        # What would run an interpreter needs another form for one that may only be read, or has nothing to read.
+        assert (
+            spec.interpreter.read_only_settings or spec.interpreter.settings or spec.interpreter.initialization_options
+        )
+
+
+def test_every_template_names_known_variables(tmp_path):
+    variables = template_variables(tmp_path, CommandSearch((), (), ()), None)
+    assert set(re.findall(r"\{([a-z_]+)\}", read_catalogue())) - {"id"} <= set(variables)
+
+
+def test_pinned_recipes_name_one_version():
+    for spec in SPECS:
+        for requirement in spec.install.pypi[:1]:
+            assert "==" in requirement, requirement
+        for package in spec.install.npm[:1]:
+            assert re.search(r".@\d", package), package
+
+
+def test_the_default_chain_of_python():
+    assert [ids(chain) for chain in REGISTRY.chains("python")] == [
+        ["ty", "basedpyright", "pyright", "pyrefly", "zuban", "pylsp", "jedi"]
+    ]
+
+
+@pytest.mark.parametrize("name", ["python", "py", "Python", "ipython"])
+def test_a_language_has_several_names(name):
+    assert REGISTRY.chains(name) == REGISTRY.chains("python")
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [("a/b.py", "python"), ("B.PYI", "python"), ("x.unheard-of", None), ("Makefile.unheard-of", None)],
+)
+def test_the_language_of_a_file(path, language):
+    assert REGISTRY.language_of(PurePath(path)) == language
+
+
+@pytest.mark.parametrize(
+    ("setting", "chains"),
+    [
+        (["pyright", "ty"], [["pyright", "ty"]]),
+        ("ruff", [["ruff"]]),
+        ([["ty", "basedpyright"], ["ruff"]], [["ty", "basedpyright"], ["ruff"]]),
+        ([], []),
+    ],
+)
+@pytest.mark.parametrize("name", ["python", "py"])
+def test_a_user_chooses_one_chain_or_several(setting, chains, name):
+    registry = ServerRegistry({name: setting})
+    assert [ids(chain) for chain in registry.chains("python")] == chains
+    assert len(registry.candidates("python")) == sum(map(len, chains))
+
+
+def test_a_server_that_is_switched_off_leaves_its_chains():
+    registry = ServerRegistry(
+        {"python": [["ty", "pyright"], ["ruff"]]}, {"ty": {"enabled": False}, "ruff": {"enabled": False}}
+    )
+    assert [ids(chain) for chain in registry.chains("python")] == [["pyright"]]
+
+
+def test_all_switched_off_is_not_the_same_as_unknown():
+    registry = ServerRegistry({"python": ["ty"]}, {"ty": {"enabled": False}})
+    assert registry.chains("python") == ()
+    assert registry.is_known("python")
+    assert not registry.is_known("unheard-of")
+
+
+@pytest.mark.parametrize(
+    ("servers", "server_settings", "said"),
+    [
+        ({"python": ["unheard-of"]}, {}, "unheard-of"),
+        ({"python": [1]}, {}, "servers['python']"),
+        ({"python": {"ty": True}}, {}, "servers['python']"),
+        ({"cobol": ["ty"]}, {}, "does not speak cobol"),
+        ({}, {"ty": {"comand": ["ty"]}}, "comand"),
+        ({}, {"ty": {"command": "ty server"}}, "list"),
+        ({}, {"ty": {"enabled": "no"}}, "true or false"),
+        ({}, {"ty": {"settings": []}}, "table"),
+        ({}, {"ty": ["x"]}, "table"),
+        ({}, {"unheard-of": {}}, "unheard-of"),
+    ],
+)
+def test_a_wrong_setting_is_named(servers, server_settings, said):
+    with pytest.raises(SettingsError) as raised:
+        ServerRegistry(servers, server_settings)
+    assert said in str(raised.value)
+
+
+def test_an_entry_with_an_unknown_key_is_refused():
+    text = '[chains]\n[servers.x]\ntitle = "X"\ndocuments = []\ncommand = ["x"]\nrootmarkers = []\n'
+    with pytest.raises(SettingsError, match=r"'x'.*rootmarkers"):
+        ServerRegistry(catalogue=text)
