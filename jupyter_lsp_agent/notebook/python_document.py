@@ -22,7 +22,7 @@ from jupyter_lsp_agent.notebook.python_cell import UNDEFINED_NAME, PythonCell, a
 from jupyter_lsp_agent.notebook.python_chunk import ChunkContext, PythonChunk, compose_chunk
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_HIDING = frozenset({EffectKind.PYLAB, EffectKind.STORE_ALL, EffectKind.INJECT})
+_HIDING = frozenset({EffectKind.PYLAB, EffectKind.STORE_ALL, EffectKind.INJECT, EffectKind.RUN_MODULE})
 
 
 @dataclass(frozen=True, slots=True)
