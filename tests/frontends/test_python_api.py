@@ -1,0 +1,82 @@
+import asyncio
+import json
+
+import pytest
+
+from jupyter_lsp_agent import Report, SettingsError, Verdict, async_check_notebook, check_notebook
+from jupyter_lsp_agent.diagnostics.report import DocumentKind
+
+
+def notebook(*sources):
+    """The text of a notebook with these code cells."""
+    cells = [
+        {
+            "cell_type": "code",
+            "id": f"c{index}",
+            "metadata": {},
+            "execution_count": None,
+            "outputs": [],
+            "source": source,
+        }
+        for index, source in enumerate(sources)
+    ]
+    metadata = {"language_info": {"name": "python"}}
+    return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "config"))
+    return tmp_path
+
+
+@pytest.mark.real_server("ty")
+def test_check_notebook(own_folder):
+    (own_folder / "n.ipynb").write_text(notebook("x = 1", "x\nmissing_name"))
+    report = check_notebook("n.ipynb")
+    assert isinstance(report, Report)
+    assert report
+    assert report.verdict is Verdict.ERRORS
+    [error] = report.errors
+    assert (error.cell.cell_index, error.range.start.line) == (1, 1)
+    assert report.path == "n.ipynb"
+
+
+@pytest.mark.real_server("ty")
+async def test_the_blocking_form_works_where_a_loop_is_running():
+    report = check_notebook("n.ipynb", content=notebook("missing_name"))
+    assert len(report.errors) == 1
+    assert asyncio.get_running_loop().is_running()
+
+
+@pytest.mark.real_server("ty")
+async def test_the_awaited_form_and_its_options(own_folder):
+    text = notebook("\n".join(f"missing_{number}" for number in range(30)))
+    whole = await async_check_notebook(own_folder / "n.ipynb", content=text.encode())
+    assert len(whole.errors) == 30
+    some = await async_check_notebook(own_folder / "n.ipynb", content=text, max_total=3)
+    assert len(some.errors) == 3
+    assert some.counts.omitted == 27
+    [code] = {error.code for error in whole}
+    none = await async_check_notebook(own_folder / "n.ipynb", content=text, ignore=[code])
+    assert none.verdict is Verdict.CLEAN
+    assert not none
+
+
+@pytest.mark.real_server("ty")
+def test_a_text_file():
+    report = check_notebook("m.py", content="import os\nmissing_name\n")
+    assert (report.kind, len(report.diagnostics)) == (DocumentKind.TEXT, 1)
+
+
+@pytest.mark.parametrize("options", [{"severity": "fatal"}, {"ignore": "F401"}])
+def test_a_wrong_option(options):
+    with pytest.raises(SettingsError):
+        check_notebook("n.ipynb", **options)
+
+
+def test_a_missing_file_has_no_verdict():
+    report = check_notebook("none.ipynb")
+    assert (report.verdict, report.reason) == ("no_verdict", "unreadable")
+    assert not report

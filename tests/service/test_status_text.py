@@ -1,0 +1,48 @@
+from jupyter_lsp_agent.service.status_text import render_status
+
+
+def server(name, *, installed=True, enabled=True, version=None):
+    return {
+        "id": name, "title": name, "languages": ["python"], "extensions": [".py"], "enabled": enabled,
+        "installed": installed, "command": ["x"], "source": "path" if installed else None, "version": version,
+        "detail": None,
+    }  # fmt: skip
+
+
+def status(*servers, enabled=True, running=(), broken=()):
+    return {
+        "enabled": enabled,
+        "wait_ms": 1,
+        "servers": list(servers),
+        "running": list(running),
+        "broken": list(broken),
+    }
+
+
+def test_nothing():
+    assert render_status(status()) == "No language server is installed."
+
+
+def test_everything():
+    running = {"id": "ty", "root": "/r", "documents": 3, "state": "running"}
+    broken = {"id": "ruff", "root": "/r", "reason": "it crashed"}
+    told = render_status(
+        status(
+            server("ty", version="1"),
+            server("ruff", enabled=False),
+            server("gopls", installed=False),
+            server("texlab", installed=False),
+            enabled=False,
+            running=[running],
+            broken=[broken],
+        )
+    )
+    assert told.split("\n") == [
+        "Switched off: no server is started (the setting `enabled`).",
+        "Installed servers:",
+        "  ty 1: python (path)",
+        "  ruff: python (path, switched off)",
+        "Not installed: gopls, texlab",
+        "Running: ty for /r, 3 documents, running",
+        "Failed: ruff for /r: it crashed",
+    ]
