@@ -13,6 +13,7 @@ which file (`servers/`), how many and for how long (`pool/`).
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 from jupyter_lsp_agent.core.behaviour import ChangedFilesReaction
 from jupyter_lsp_agent.core.clock import Clock
@@ -23,6 +24,7 @@ from jupyter_lsp_agent.jsonrpc.transport import StdioTransport
 from jupyter_lsp_agent.lsp import methods
 from jupyter_lsp_agent.lsp.capabilities import ServerCapabilities
 from jupyter_lsp_agent.lsp.documents import DocumentSync, OpenDocument
+from jupyter_lsp_agent.lsp.navigation import Navigation
 from jupyter_lsp_agent.lsp.pull import Puller
 from jupyter_lsp_agent.lsp.report import DiagnosticReport, place_findings
 from jupyter_lsp_agent.lsp.server_requests import ServerRequests
@@ -58,6 +60,9 @@ class LanguageClient:
         clock: for every wait.
         connect: how to start it; its process by default.
         max_open_documents: how many are kept open; the ones that were not used for longest are closed.
+
+    Attributes:
+        navigation: questions about places: hover, definition, references, symbols, signature help.
     """
 
     def __init__(
@@ -75,6 +80,7 @@ class LanguageClient:
         self._session = ServerSession(launch, clock, connect or StdioTransport.spawn, handler)
         self._documents = DocumentSync(self._session.notify, self._server, max_open_documents=max_open_documents)
         self._verdicts = VerdictSeeker(self._server, Puller(self._session.request, self._server))
+        self.navigation: Final = Navigation(self._session, self._documents, self._server)
         self._initialize_result: InitializeResult | None = None
 
     @property

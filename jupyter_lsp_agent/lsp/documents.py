@@ -120,8 +120,14 @@ class DocumentSync:
 
     async def close(self, uri: str) -> None:
         """Close a document and forget what was said of it; one that is not open is none of the server's business."""
-        entry = self._documents.pop(uri_key(uri), None)
-        if entry is not None and entry.version > 0:
+        entry = self._documents.get(uri_key(uri))
+        if entry is None:
+            return
+        is_open, entry.version = entry.version > 0, DocumentVersion(0)
+        if entry.users == 0:
+            del self._documents[uri_key(uri)]
+        # Else somebody waits for his turn with it, and will open it again.
+        if is_open:
             self._store.forget(entry.uri)
             await self._notify(DID_CLOSE, {"textDocument": {"uri": entry.uri}})
 

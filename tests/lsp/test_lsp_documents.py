@@ -1,5 +1,6 @@
 """How texts get to a server, and that a version stands for one text."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from jupyter_lsp_agent.core.behaviour import FullChange, ServerBehaviour
 from jupyter_lsp_agent.core.errors import TransportError
 from jupyter_lsp_agent.core.ids import DocumentUri
 from jupyter_lsp_agent.lsp.client import FileChange, FileChangeKind
-from tests.support.fake_server import URI, Stage, error_item, on_stage
+from tests.support.fake_server import URI, Stage, error_item, on_stage, settle
 
 PULLS = {"diagnosticProvider": {}}
 
@@ -222,3 +223,21 @@ async def test_a_dead_server_is_told_nothing() -> None:
         await stage.side.crash()
         with pytest.raises(TransportError):
             await stage.client.close_document(URI)
+
+
+async def test_a_document_that_is_closed_between_two_calls_is_opened_for_the_second() -> None:
+    async with on_stage(capabilities=PULLS) as stage:
+        first = stage.diagnose("a\n")
+        await stage.opened()
+        request = await stage.server.expect("textDocument/diagnostic")
+        closing = asyncio.create_task(stage.client.close_document(URI))
+        await settle()
+        second = stage.diagnose("a\n")
+        await stage.server.respond(request, {"kind": "full", "items": [error_item("one")]})
+        assert [item.message for item in (await first).diagnostics] == ["one"]
+        await closing
+        await stage.server.expect("textDocument/didClose")
+        await stage.opened()
+        await stage.server.answer_pull([error_item("two")])
+        assert [item.message for item in (await second).diagnostics] == ["two"]
+        assert stage.client.open_documents == (URI,)

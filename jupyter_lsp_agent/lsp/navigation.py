@@ -1,0 +1,166 @@
+"""Questions about a place in a document: hover, definition, references, symbols, signature help.
+
+Before a question about a document the server is brought to its text, so that the answer is about what was asked. Places
+in that document come back as text ranges; places in other files, whose text we have not read, as the server's own
+numbers with the encoding that they count in.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from jupyter_lsp_agent.core.ids import DocumentUri
+from jupyter_lsp_agent.core.launch import TextDocument
+from jupyter_lsp_agent.core.positions import (
+    PositionEncoding,
+    TextPosition,
+    TextRange,
+    WireRange,
+    character_from_column,
+    text_range_from_wire,
+)
+from jupyter_lsp_agent.core.uris import uri_key
+from jupyter_lsp_agent.lsp import methods
+from jupyter_lsp_agent.lsp.documents import DocumentSync, OpenDocument
+from jupyter_lsp_agent.lsp.session import ServerSession
+from jupyter_lsp_agent.lsp.state import ServerState
+from jupyter_lsp_agent.lsp.wire.navigation import (
+    Signature,
+    WireSymbol,
+    decode_hover,
+    decode_locations,
+    decode_signatures,
+    decode_symbols,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    """What is known of a place, as Markdown or plain text, and the stretch that it is about."""
+
+    text: str
+    range: TextRange | None
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place. `range` is known where it is in the document that was asked about; `wire_range` counts in `encoding`."""
+
+    uri: DocumentUri
+    wire_range: WireRange
+    encoding: PositionEncoding
+    range: TextRange | None
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A symbol. `kind` is LSP's `SymbolKind`; `selection` is its name, `location` the whole of it."""
+
+    name: str
+    kind: int
+    detail: str
+    container_name: str
+    location: Location | None
+    selection: TextRange | None
+    children: tuple["Symbol", ...]
+
+
+class Navigation:
+    """The questions, for one running server.
+
+    Every call raises `ResponseError` where the server answers with an error (-32601 where it does not know the
+    question), `TransportError` where it is gone, `ClosedError` where the client is not running. None has a time limit
+    of its own.
+    """
+
+    def __init__(self, session: ServerSession, documents: DocumentSync, state: ServerState) -> None:
+        self._session = session
+        self._documents = documents
+        self._state = state
+
+    async def hover(self, document: TextDocument, position: TextPosition) -> Hover | None:
+        """What the server knows of a place; `None` where it knows nothing."""
+        entry, result = await self._ask(methods.HOVER, document, position)
+        hover = decode_hover(result)
+        if hover is None:
+            return None
+        return Hover(hover.text, None if hover.range is None else self._text_range(entry, hover.range))
+
+    async def definition(self, document: TextDocument, position: TextPosition) -> tuple[Location, ...]:
+        """Where the thing at a place is defined."""
+        entry, result = await self._ask(methods.DEFINITION, document, position)
+        return tuple(self._location(entry, found.uri, found.range) for found in decode_locations(result))
+
+    async def references(self, document: TextDocument, position: TextPosition) -> tuple[Location, ...]:
+        """Where the thing at a place is used, its definition included."""
+        context = {"context": {"includeDeclaration": True}}
+        entry, result = await self._ask(methods.REFERENCES, document, position, context)
+        return tuple(self._location(entry, found.uri, found.range) for found in decode_locations(result))
+
+    async def signature_help(self, document: TextDocument, position: TextPosition) -> tuple[Signature, ...]:
+        """The signatures of the call around a place."""
+        _, result = await self._ask(methods.SIGNATURE_HELP, document, position)
+        return tuple(decode_signatures(result))
+
+    async def document_symbols(self, document: TextDocument) -> tuple[Symbol, ...]:
+        """What a document defines, as a tree where the server has one."""
+        entry, result = await self._ask(methods.DOCUMENT_SYMBOL, document, None)
+        return tuple(self._symbol(entry, found) for found in decode_symbols(result))
+
+    async def workspace_symbols(self, query: str) -> tuple[Symbol, ...]:
+        """Symbols of the workspace whose names match `query`, as the server understands that."""
+        result = await self._session.request(methods.WORKSPACE_SYMBOL, {"query": query})
+        return tuple(self._symbol(None, found) for found in decode_symbols(result))
+
+    async def _ask(
+        self, method: str, document: TextDocument, position: TextPosition | None, more: dict[str, Any] | None = None
+    ) -> tuple[OpenDocument, Any]:
+        entry = self._documents.reserve(document)
+        entry.users += 1
+        try:
+            return entry, await self._session.until_closed(self._synchronised(method, entry, document, position, more))
+        finally:
+            entry.users -= 1
+
+    async def _synchronised(
+        self,
+        method: str,
+        entry: OpenDocument,
+        document: TextDocument,
+        position: TextPosition | None,
+        more: dict[str, Any] | None,
+    ) -> Any:
+        async with entry.lock:
+            await self._documents.synchronise(entry, document.text)
+            await self._documents.close_surplus()
+            params: dict[str, Any] = {"textDocument": {"uri": entry.uri}, **(more or {})}
+            if position is not None:
+                params["position"] = self._wire_position(entry, position)
+            return await self._session.request(method, params)
+
+    def _wire_position(self, entry: OpenDocument, position: TextPosition) -> dict[str, int]:
+        lines = entry.lines
+        line = max(0, min(position.line, len(lines) - 1))
+        encoding = self._state.capabilities.position_encoding
+        return {"line": line, "character": character_from_column(lines[line], position.column, encoding)}
+
+    def _text_range(self, entry: OpenDocument, wire: WireRange) -> TextRange:
+        return text_range_from_wire(entry.lines, wire, self._state.capabilities.position_encoding)
+
+    def _location(self, entry: OpenDocument | None, uri: DocumentUri, wire: WireRange) -> Location:
+        is_own = entry is not None and uri_key(uri) == uri_key(entry.uri)
+        range_ = self._text_range(entry, wire) if is_own and entry is not None else None
+        return Location(uri, wire, self._state.capabilities.position_encoding, range_)
+
+    def _symbol(self, entry: OpenDocument | None, found: WireSymbol) -> Symbol:
+        uri = found.uri or (entry.uri if entry is not None else None)
+        location = None if uri is None or found.range is None else self._location(entry, uri, found.range)
+        selection = None
+        if (
+            location is not None
+            and location.range is not None
+            and entry is not None
+            and found.selection_range is not None
+        ):
+            selection = self._text_range(entry, found.selection_range)
+        children = tuple(self._symbol(entry, child) for child in found.children)
+        return Symbol(found.name, found.kind, found.detail, found.container_name, location, selection, children)
