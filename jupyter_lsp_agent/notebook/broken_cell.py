@@ -14,7 +14,8 @@ from jupyter_lsp_agent.notebook.python_syntax import compiles
 
 _CONTINUES = re.compile(r"\s|[)\]}#]|(?:else|elif|except|finally|case)\b|$")
 _NAME = r"[^\W\d]\w*"
-_TARGETS = re.compile(rf"\s*((?:\*?\(?{_NAME}\)?\s*,\s*)*\*?{_NAME}\s*,?)\s*(?::[^=]*)?=(?!=)")
+_ITEM = rf"[*(\[]*{_NAME}[)\]]*"
+_TARGETS = re.compile(rf"\s*({_ITEM}(?:\s*,\s*{_ITEM})*\s*,?)\s*(?::[^=]*)?=(?!=)")
 _CHAINED = re.compile(rf"=\s*({_NAME})\s*(?==(?!=))")
 _DEFINED = re.compile(rf"\s*(?:async\s+)?(?:def|class)\s+({_NAME})")
 _TYPE_ALIAS = re.compile(rf"\s*type\s+({_NAME})\s*(?:\[[^=]*)?=(?!=)")

@@ -212,9 +212,11 @@ def _virtual_column(line: MappedLine, column: int) -> int | None:
     if line.spans is None:
         return column if column <= len(line.text) else None
     for span in line.spans:
-        if span.cell_column <= column <= span.cell_column + span.length:
+        if span.cell_column <= column < span.cell_column + span.length:
             return span.virtual_column + column - span.cell_column
-    return None
+    last = line.spans[-1] if line.spans else None
+    at_end = last is not None and column == last.cell_column + last.length
+    return last.virtual_column + last.length if last is not None and at_end else None
 
 
 def whole_lines(text: str) -> tuple[MappedLine, ...]:
