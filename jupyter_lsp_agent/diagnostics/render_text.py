@@ -1,5 +1,6 @@
 """The report as text, for a model or a terminal: one head line, then each finding with its source line below it."""
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -10,6 +11,9 @@ from jupyter_lsp_agent.diagnostics.wording import cell_list, counted
 
 if TYPE_CHECKING:  # the report renders itself through this module
     from jupyter_lsp_agent.diagnostics.report import CellReference, Counts, Report, ReportedDiagnostic
+
+_EXPLANATION = re.compile(r"\s+(?:info|help|note): ")
+"""Where a compiler's message goes on with explanations; they stay in JSON."""
 
 _MAX_MESSAGE_CHARACTERS = 300
 _MAX_LINE_CHARACTERS = 200
@@ -94,7 +98,8 @@ def _finding(diagnostic: "ReportedDiagnostic") -> Iterator[str]:
     place = f"{_cell(diagnostic.cell)}{start.line + 1}:{start.column + 1}"
     severity = diagnostic.severity.name.lower() + _STATUS_NOTES.get(diagnostic.status.value, "")
     code = f" [{diagnostic.code}]" if diagnostic.code else ""
-    yield f"{place} {severity}: {shorten(diagnostic.message, _MAX_MESSAGE_CHARACTERS)}{code}"
+    headline = _EXPLANATION.split(diagnostic.message, maxsplit=1)[0]
+    yield f"{place} {severity}: {shorten(headline, _MAX_MESSAGE_CHARACTERS)}{code}"
     if diagnostic.source_line.strip():
         yield from _excerpt(diagnostic)
 

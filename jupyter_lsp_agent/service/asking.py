@@ -6,7 +6,7 @@ answer without findings. Work that its caller gave up goes on for a while, so th
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jupyter_lsp_agent.core.clock import Clock, time_limit
@@ -204,10 +204,19 @@ def _candidate(question: Question, spec: ServerSpec, root: Path) -> Candidate:
 
     def prepare() -> ServerLaunch:
         command = resolve_command(spec, place.search, override=override, root=root)
-        return build_launch(spec, command, root, search=place.search, interpreter=interpreter, override=override)
+        launch = build_launch(spec, command, root, search=place.search, interpreter=interpreter, override=override)
+        return replace(launch, initialize_timeout_seconds=_handshake_seconds(spec, place))
 
     environment = interpreter.key if interpreter else ""
     return Candidate(ClientKey(spec.server_id, uri_from_path(root), environment), prepare)
+
+
+def _handshake_seconds(spec: ServerSpec, place: Place) -> float:
+    """The configured time, or the longer one that the server is known to need where nobody configured any."""
+    configured = place.settings.initialize_timeout_s
+    if "initialize_timeout_s" in place.settings.given:
+        return configured
+    return max(configured, spec.startup_timeout_seconds or 0.0)
 
 
 def _chain_answer(question: Question, answer: Answer[_Spoken]) -> ChainAnswer:
