@@ -3,7 +3,8 @@
 For tests of the layers above the client, which need servers that live by themselves. It finds an error wherever a
 document says `BAD`. Behaviours: `good`, `push`, `silent` (never answers a pull), `mute` (offers no pull, never pushes),
 `hang` (never answers `initialize`), `die_at_start`, `die_at_open`, `refuse` (answers pulls with an error), `garbage`
-(breaks its frames), `slow` (answers a pull after `slow.go` exists in its folder). It imports nothing of the package.
+(breaks its frames), `sleepy` (never answers a pull on a text with `SLEEP`), `slow` (answers a pull only after
+`slow.go` exists in its folder). It imports nothing of the package.
 """
 
 import json
@@ -69,7 +70,8 @@ def take(behaviour: str, method: str, params: dict, texts: dict[str, str]) -> No
 
 
 def answer_pull(behaviour: str, message: dict, texts: dict[str, str]) -> None:
-    if behaviour == "silent":
+    text = texts[message["params"]["textDocument"]["uri"]]
+    if behaviour == "silent" or (behaviour == "sleepy" and "SLEEP" in text):
         return
     if behaviour == "refuse":
         write({"id": message["id"], "error": {"code": -32603, "message": "no idea"}})
@@ -77,11 +79,10 @@ def answer_pull(behaviour: str, message: dict, texts: dict[str, str]) -> None:
         sys.stdout.buffer.write(b"Content-Length: 5\r\n\r\n{{{{{")
         sys.stdout.buffer.flush()
     else:
-        uri = message["params"]["textDocument"]["uri"]
         if behaviour == "slow":
-            threading.Thread(target=answer_later, args=(message, texts[uri]), daemon=True).start()
+            threading.Thread(target=answer_later, args=(message, text), daemon=True).start()
         else:
-            reply(message, {"kind": "full", "items": findings(texts[uri])})
+            reply(message, {"kind": "full", "items": findings(text)})
 
 
 def answer_later(message: dict, text: str) -> None:
