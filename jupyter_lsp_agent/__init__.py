@@ -79,3 +79,10 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def _jupyter_server_extension_points() -> list[dict[str, object]]:
+    """Tell a Jupyter server of the extension. The application is imported here, so that only a server pays for it."""
+    from jupyter_lsp_agent.frontends.server_extension.app import LspAgentApp
+
+    return [{"module": __name__, "app": LspAgentApp}]

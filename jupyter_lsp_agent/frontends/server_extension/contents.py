@@ -18,7 +18,7 @@ from typing import Any
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.contents.filemanager import FileContentsManager
 from jupyter_server.services.contents.manager import ContentsManager
-from jupyter_server.utils import to_os_path
+from jupyter_server.utils import ApiPath, to_os_path
 from tornado.web import HTTPError
 
 from jupyter_lsp_agent.core.errors import ContentChangedError
@@ -51,7 +51,7 @@ class ContentsStore:
     def location(self, name: str) -> Path:
         """The document's file, or a place of its own below an empty folder."""
         if self.has_files:
-            return Path(to_os_path(name.strip("/"), str(Path(self._manager.root_dir).absolute())))
+            return Path(to_os_path(ApiPath(name.strip("/")), str(Path(self._manager.root_dir).absolute())))
         return self._own_folder() / name.strip("/")
 
     async def read(self, name: str) -> OpenedDocument:

@@ -1,0 +1,108 @@
+"""The extension: it registers routes and listeners, and opens the service at the first request.
+
+Nothing is started or searched for while the server starts. The service ends with the server, and its language servers
+with it.
+"""
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Any, cast
+
+from jupyter_server.extension.application import ExtensionApp
+from tornado.web import HTTPError
+
+from jupyter_lsp_agent._version import __version__
+from jupyter_lsp_agent.core.errors import JupyterLspAgentError
+from jupyter_lsp_agent.diagnostics.report import Report
+from jupyter_lsp_agent.frontends.server_extension.contents import ContentsStore
+from jupyter_lsp_agent.frontends.server_extension.events import ResultEvents, listen_to_contents
+from jupyter_lsp_agent.frontends.server_extension.handlers import ROUTES
+from jupyter_lsp_agent.frontends.server_extension.live import LiveStore
+from jupyter_lsp_agent.service.settings import Settings, load_settings
+from jupyter_lsp_agent.service.traits import LspAgent, configured_source
+
+_LOGGER = logging.getLogger("jupyter_lsp_agent")
+
+
+class LspAgentApp(ExtensionApp):
+    """Jupyter's handle on this package."""
+
+    name = "jupyter_lsp_agent"
+    version = __version__
+    load_other_extensions = True
+    classes = [LspAgent]  # noqa: RUF012 - traitlets reads the list from the class
+
+    _agent_service: asyncio.Task[Any] | None = None
+    _store: ContentsStore | None = None
+    _events: ResultEvents | None = None
+
+    def initialize_settings(self) -> None:
+        """Register the event schema and listen to saves."""
+        server = self._server()
+        self._events = ResultEvents(server.event_logger)
+        listen_to_contents(server.event_logger, self._on_saved, self._on_moved)
+
+    def initialize_handlers(self) -> None:
+        """Register the routes."""
+        self.handlers.extend(ROUTES)
+
+    async def service(self) -> Any:
+        """The service of this server, an `AgentService`; opened once."""
+        if self._agent_service is None:
+            self._agent_service = asyncio.ensure_future(self._open())
+        return await asyncio.shield(self._agent_service)
+
+    async def stop_extension(self) -> None:
+        """End the service, and every language server with it."""
+        opened, self._agent_service = self._agent_service, None
+        if opened is not None:
+            await (await opened).aclose()
+        if self._store is not None:
+            self._store.close()
+
+    def current_activity(self) -> None:
+        """Checks are no activity that keeps a server from being culled."""
+
+    async def _open(self) -> Any:
+        from jupyter_lsp_agent.core.clock import SystemClock
+        from jupyter_lsp_agent.service.agent_service import AgentService
+        from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
+
+        server, settings, clock = self._server(), self.settings_in_force(), SystemClock()
+        root = await asyncio.to_thread(Path(server.root_dir).absolute)
+        self._store = ContentsStore(server.contents_manager)
+        checks = await NotebookDiagnosticsService.open(settings, server_root=root, clock=clock)
+        documents = LiveStore(self._store, server.web_app.settings)
+        return AgentService(checks, documents, settings, clock, self._tell)
+
+    def settings_in_force(self) -> Settings:
+        """The settings, Jupyter's configuration of this server among them.
+
+        Raises:
+            SettingsError: a setting has a value that it cannot have.
+        """
+        return load_settings(configuration=[configured_source(LspAgent(parent=self))])
+
+    def _tell(self, name: str, report: Report) -> None:
+        if self._events is not None:
+            self._events.emit(name, report)
+
+    async def _on_saved(self, name: str) -> None:
+        """Check a document that a session follows; what is not followed is nobody's business."""
+        if self._agent_service is None:
+            return
+        try:
+            report = await (await self.service()).check_followed(name)
+        except (HTTPError, JupyterLspAgentError) as error:
+            _LOGGER.info("no check of %s after its save: %s", name, error)
+            return
+        if report is not None and self._events is not None and not self._events.has_told(name, report.content_hash):
+            self._events.emit(name, report)
+
+    def _on_moved(self, old: str, new: str | None) -> None:
+        if self._agent_service is not None and self._agent_service.done():
+            self._agent_service.result().move(old, new)
+
+    def _server(self) -> Any:
+        return cast("Any", self.serverapp)

@@ -1,0 +1,68 @@
+"""The server's event bus: our results go out on it, and saves by others come in.
+
+Every subscriber gets every event, so ours say only that there is a new result and how it stands; source, messages and
+users never. A contents event is heard after the save, unlike a hook, whose error would become the saver's.
+"""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from jupyter_events import EventLogger
+
+from jupyter_lsp_agent.diagnostics.report import Report
+
+SCHEMA_ID = "https://events.jupyter.org/jupyter_lsp_agent/diagnostics/v1"
+CONTENTS_SCHEMA_ID = "https://events.jupyter.org/jupyter_server/contents_service/v1"
+
+_SCHEMA = Path(__file__).parent / "event_schemas" / "diagnostics" / "v1.yaml"
+_MAX_REMEMBERED = 256
+_LOGGER = logging.getLogger("jupyter_lsp_agent")
+
+
+class ResultEvents:
+    """Tells subscribers of new results."""
+
+    def __init__(self, event_logger: EventLogger) -> None:
+        self._event_logger = event_logger
+        self._told: OrderedDict[str, str | None] = OrderedDict()
+        event_logger.register_event_schema(_SCHEMA)
+
+    def emit(self, name: str, report: Report) -> None:
+        """Tell of a check that an edit, a save or a change of a shared document caused."""
+        data = report.to_dict()
+        self._told[name] = data["content_hash"]
+        self._told.move_to_end(name)
+        while len(self._told) > _MAX_REMEMBERED:
+            self._told.popitem(last=False)
+        payload = {"path": name, **{key: data[key] for key in ("content_hash", "verdict", "counts")}}
+        self._event_logger.emit(schema_id=SCHEMA_ID, data=payload)
+
+    def has_told(self, name: str, content_hash: str | None) -> bool:
+        """The last result told of a document was about this content."""
+        return content_hash is not None and self._told.get(name) == content_hash
+
+
+def listen_to_contents(
+    event_logger: EventLogger,
+    on_saved: Callable[[str], Awaitable[None]],
+    on_moved: Callable[[str, str | None], None],
+) -> None:
+    """Hear of saves, renames (`old, new`) and deletions (`old, None`) by anybody.
+
+    Only managers that tell of them are heard: the contents schema says itself that it is no complete record. Reading
+    tells `get`, also when we read, and is ignored.
+    """
+
+    async def listener(logger: EventLogger, schema_id: str, data: dict[str, Any]) -> None:
+        action, path = data.get("action"), str(data.get("path", "")).strip("/")
+        if action == "save":
+            await on_saved(path)
+        elif action == "rename":
+            on_moved(str(data.get("source_path", "")).strip("/"), path)
+        elif action == "delete":
+            on_moved(path, None)
+
+    event_logger.add_listener(schema_id=CONTENTS_SCHEMA_ID, listener=listener)

@@ -1,0 +1,303 @@
+"""The routes: read the request, call one verb, write the answer.
+
+A check is read-only although it is a POST, so its permission is said explicitly; the decorator would ask for `write`.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import wraps
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from jupyter_server.auth.decorator import authorized
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.extension.handler import ExtensionHandlerMixin
+from tornado import web
+
+from jupyter_lsp_agent.core.errors import InvalidRequestError, JupyterLspAgentError
+from jupyter_lsp_agent.frontends.server_extension.bodies import parse_body
+from jupyter_lsp_agent.frontends.server_extension.errors import error_answer
+from jupyter_lsp_agent.frontends.server_extension.users import name_space
+from jupyter_lsp_agent.service.agent_requests import (
+    AgentCheck,
+    AgentEdit,
+    decode_check,
+    decode_edits,
+    document_name,
+    session_name,
+)
+from jupyter_lsp_agent.service.agent_service import AgentService
+from jupyter_lsp_agent.service.json_fields import Fields
+from jupyter_lsp_agent.service.requests import SessionKey
+from jupyter_lsp_agent.service.status_text import render_status
+
+_T = TypeVar("_T")
+_P = ParamSpec("_P")
+_H = TypeVar("_H", bound="AgentHandler")
+_PACKAGE = Path(__file__).parent
+
+
+def _tell_errors(
+    method: Callable[Concatenate[_H, _P], Awaitable[None]],
+) -> Callable[Concatenate[_H, _P], Coroutine[Any, Any, None]]:
+    """Errors of ours become JSON answers; those of jupyter_server's are answered by it."""
+
+    @wraps(method)
+    async def inner(self: _H, /, *args: _P.args, **kwargs: _P.kwargs) -> None:
+        try:
+            await method(self, *args, **kwargs)
+        except JupyterLspAgentError as error:
+            status, body = error_answer(error)
+            self.answer(body, status=status)
+
+    return inner
+
+
+class AgentHandler(ExtensionHandlerMixin, APIHandler):
+    """What all routes share."""
+
+    auth_resource = "contents"
+    _task: asyncio.Future[Any] | None = None
+    _has_hung_up = False
+
+    async def prepare(self) -> None:
+        """Refuse whoever is not known, whatever the verb: one that a route lacks is no way to learn of the route."""
+        await super().prepare()
+        if self.current_user is None and self.request.method != "OPTIONS":
+            raise web.HTTPError(HTTPStatus.FORBIDDEN)
+
+    async def service(self) -> AgentService:
+        """The service; it is opened by the first request."""
+        service: AgentService = await self.settings["jupyter_lsp_agent"].service()
+        return service
+
+    @property
+    def user(self) -> str:
+        """The name space of whoever asks."""
+        return name_space(self.identity_provider, self.current_user)
+
+    def key(self, session: str) -> SessionKey:
+        """The asker's session of that name."""
+        return SessionKey(self.user, session_name(session))
+
+    def body(self) -> Any:
+        """The request's JSON."""
+        return parse_body(self.request.body)
+
+    async def run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """`work`, cancelled when the asker hangs up."""
+        task = self._task = asyncio.ensure_future(work)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._has_hung_up:
+                raise web.Finish from None
+            raise
+
+    def on_connection_close(self) -> None:
+        """Nobody waits for the answer any more."""
+        self._has_hung_up = True
+        if self._task is not None:
+            self._task.cancel()
+        super().on_connection_close()
+
+    def wants_text(self) -> bool:
+        """A text is asked for, not JSON."""
+        accepted = self.request.headers.get("Accept", "")
+        return "text/plain" in accepted and "application/json" not in accepted
+
+    def answer(self, value: Any, *, status: HTTPStatus = HTTPStatus.OK) -> None:
+        """Answer with JSON."""
+        self.set_status(status)
+        self.set_header("Content-Type", "application/json")
+        self.finish(json.dumps(value))
+
+    def answer_text(self, text: str) -> None:
+        """Answer with text."""
+        self.set_header("Content-Type", "text/plain; charset=UTF-8")
+        self.finish(text.encode("utf-8", "replace") + b"\n")
+
+
+class StatusHandler(AgentHandler):
+    """`GET status`."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized("read", resource="contents")
+    @_tell_errors
+    async def get(self) -> None:
+        """What servers there are, what runs and what failed; as text a block for a prompt."""
+        status = await self.run((await self.service()).status())
+        if self.wants_text():
+            self.answer_text(render_status(status))
+        else:
+            self.answer(status)
+
+
+class CellsHandler(AgentHandler):
+    """`GET cells`."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized("read", resource="contents")
+    @_tell_errors
+    async def get(self) -> None:
+        """The cells of a notebook."""
+        name, session = (
+            document_name(self.get_argument("path", strip=False)),
+            self.get_argument("session", None, strip=False),
+        )
+        key = None if session is None else self.key(session)
+        self.answer(await self.run((await self.service()).cells(name, key)))
+
+
+class CheckHandler(AgentHandler):
+    """`POST check`."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized("read", resource="contents")
+    @_tell_errors
+    async def post(self) -> None:
+        """The report on a document."""
+        asked: AgentCheck = decode_check(self.body())
+        service = await self.service()
+        if asked.touch:
+            self.answer((await self.run(service.touch(asked, self.user))).to_dict())
+            return
+        report = await self.run(service.check(asked, self.user))
+        if self.wants_text():
+            self.answer_text(report.to_text())
+        else:
+            self.answer(report.to_dict())
+
+
+class EditsHandler(AgentHandler):
+    """`POST edits`."""
+
+    @web.authenticated
+    @authorized("write", resource="contents")
+    @_tell_errors
+    async def post(self) -> None:
+        """Edit a document and check what came of it."""
+        asked: AgentEdit = decode_edits(self.body())
+        answer = await self.run((await self.service()).edit(asked, self.user))
+        if self.wants_text():
+            self.answer_text(answer.to_text())
+        else:
+            self.answer(answer.to_dict())
+
+
+class BaselineHandler(AgentHandler):
+    """`POST baseline`."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized("read", resource="contents")
+    @_tell_errors
+    async def post(self) -> None:
+        """Accept a session's last verdict, or forget the document."""
+        fields = Fields(self.body(), ("path", "session", "action"), "the request")
+        name, key = document_name(fields.text("path")), self.key(fields.text("session"))
+        action = fields.choice("action", ("accept", "reset"))
+        if action is None:
+            raise InvalidRequestError('the request: "action" must be one of accept, reset')
+        service = await self.service()
+        if action == "reset":
+            await self.run(service.forget(name, key))
+            self.answer({"counts": None})
+        else:
+            counts = await self.run(service.accept(name, key))
+            self.answer({"counts": counts})
+
+
+class SessionsHandler(AgentHandler):
+    """`GET sessions`."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized("read", resource="contents")
+    @_tell_errors
+    async def get(self) -> None:
+        """The asker's sessions, on one document or on all."""
+        path = self.get_argument("path", None, strip=False)
+        name = None if path is None else document_name(path)
+        self.answer((await self.service()).sessions(self.user, name))
+
+
+class RestartHandler(AgentHandler):
+    """`POST servers/{id}/restart`."""
+
+    auth_resource = "lsp_agent"
+
+    @web.authenticated
+    @authorized("execute", resource="lsp_agent")
+    @_tell_errors
+    async def post(self, server_id: str) -> None:
+        """Restart a server in one root or in all, and forget its failures."""
+        fields = Fields(self.body() if self.request.body else {}, ("root",), "the request")
+        root = fields.optional_text("root")
+        self.answer(await self.run((await self.service()).restart(server_id, root)))
+
+
+class OpenApiHandler(AgentHandler):
+    """`GET openapi.yaml`."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized("read", resource="contents")
+    @_tell_errors
+    async def get(self) -> None:
+        """The description of all routes."""
+        self.set_header("Content-Type", "application/yaml; charset=UTF-8")
+        self.finish(await asyncio.to_thread((_PACKAGE / "openapi.yaml").read_bytes))
+
+
+class UnknownRouteHandler(AgentHandler):
+    """Everything else below the prefix, so that a misspelt route is told in JSON."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized("read", resource="contents")
+    @_tell_errors
+    async def get(self) -> None:
+        """There is nothing here."""
+        self._refuse()
+
+    @web.authenticated
+    @authorized("read", resource="contents")
+    @_tell_errors
+    async def post(self) -> None:
+        """There is nothing here."""
+        self._refuse()
+
+    def _refuse(self) -> None:
+        self.answer(
+            {"message": "there is no such route: GET openapi.yaml lists them", "reason": "unknown route"},
+            status=HTTPStatus.NOT_FOUND,
+        )
+
+
+PREFIX = "/jupyter-lsp-agent"
+
+ROUTES: tuple[tuple[str, type[AgentHandler]], ...] = (
+    (rf"{PREFIX}/status", StatusHandler),
+    (rf"{PREFIX}/cells", CellsHandler),
+    (rf"{PREFIX}/check", CheckHandler),
+    (rf"{PREFIX}/edits", EditsHandler),
+    (rf"{PREFIX}/baseline", BaselineHandler),
+    (rf"{PREFIX}/sessions", SessionsHandler),
+    (rf"{PREFIX}/servers/([\w.-]+)/restart", RestartHandler),
+    (rf"{PREFIX}/openapi\.yaml", OpenApiHandler),
+    (rf"{PREFIX}/.*", UnknownRouteHandler),
+)
+"""What is served, without the server's base URL."""

@@ -1,0 +1,301 @@
+"""What agents do with the documents of a store: list cells, check, edit, and ask what runs.
+
+Each verb is a recipe over the checking service and the editor, within the limits of the public interface. No front
+end's words are used here: a REST handler and a tool server call the same verbs. An answer comes in time even where the
+check behind it does not; the work then goes on for a while, and the next call has it.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from jupyter_lsp_agent.core.clock import Clock, TimerHandle
+from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
+from jupyter_lsp_agent.core.errors import InvalidRequestError, NotebookError
+from jupyter_lsp_agent.diagnostics.build import no_verdict_report
+from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
+from jupyter_lsp_agent.diagnostics.report import ContentSource, Counts, DocumentKind, NoVerdictReason, Report, Verdict
+from jupyter_lsp_agent.notebook.cell_refs import CellNames
+from jupyter_lsp_agent.notebook.model import Notebook
+from jupyter_lsp_agent.notebook.reader import read_notebook
+from jupyter_lsp_agent.notebook.surgery import EditedOutputs
+from jupyter_lsp_agent.service.agent_answers import EditAnswer, TouchAnswer
+from jupyter_lsp_agent.service.agent_requests import AgentCheck, AgentEdit, AgentQuestion
+from jupyter_lsp_agent.service.cell_listing import list_cells
+from jupyter_lsp_agent.service.documents import UncheckableError, document_kind
+from jupyter_lsp_agent.service.editing import DocumentEditor, EditBatch, EditOutcome
+from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
+from jupyter_lsp_agent.service.settings import Settings
+from jupyter_lsp_agent.service.stores import DocumentStore, OpenedDocument
+
+_GRACE_SECONDS = 0.1
+"""How much longer than its wait a check may take to say that it had no answer."""
+
+_LINGER_SECONDS = 30.0
+_NOT_YET = frozenset({NoVerdictReason.STARTING, NoVerdictReason.TIMEOUT})
+
+
+class CheckingService(Protocol):
+    """What is needed of the service below."""
+
+    async def check(self, request: CheckRequest) -> Report:
+        """The report on one document."""
+        ...
+
+    async def status(self) -> dict[str, Any]:
+        """The object of `GET status`."""
+        ...
+
+    async def restart(self, server_id: str, root: str | None = None) -> dict[str, Any]:
+        """Restart a server, in one root or in all: `{running}`."""
+        ...
+
+    async def accept(self, key: SessionKey, document: OpenedDocument) -> Counts | None:
+        """The session's last verdict on a document becomes its baseline."""
+        ...
+
+    async def forget(self, key: SessionKey, document: OpenedDocument) -> None:
+        """The session knows nothing of a document any more."""
+        ...
+
+    def sessions(self, user: str, name: str | None = None) -> list[dict[str, Any]]:
+        """The sessions of a user, on one document or on all."""
+        ...
+
+    async def aclose(self) -> None:
+        """Stop everything."""
+        ...
+
+
+class AgentService:
+    """The verbs.
+
+    Args:
+        checks: the service that checks; it is closed with this one.
+        documents: where documents come from and go to.
+        settings: of this process.
+        clock: the time.
+        on_edited: called with the name and the report of each check that an edit caused.
+    """
+
+    def __init__(
+        self,
+        checks: CheckingService,
+        documents: DocumentStore,
+        settings: Settings,
+        clock: Clock,
+        on_edited: Callable[[str, Report], None],
+    ) -> None:
+        self._checks = checks
+        self._documents = documents
+        self._settings = settings
+        self._clock = clock
+        self._on_edited = on_edited
+        self._editor = DocumentEditor(
+            documents, outputs=EditedOutputs(settings.edited_outputs), allowed=settings.allow_edits
+        )
+        self._running: set[asyncio.Task[Report]] = set()
+
+    async def cells(self, name: str, key: SessionKey | None) -> dict[str, Any]:
+        """The cells of a notebook; the servers that will check it are started on the way.
+
+        Raises:
+            InvalidRequestError: the document is no notebook, or none that can be read.
+        """
+        document = await self._documents.read(name)
+        if document_kind(document.location) is not DocumentKind.NOTEBOOK:
+            raise InvalidRequestError(f"{name} has no cells: read it as a file")
+        notebook = await asyncio.to_thread(_parse, document)
+        self._begin(_request(document, Comparison(baseline="session" if key else "none", session=key)))
+        return list_cells(name, notebook)
+
+    async def check(self, asked: AgentCheck, user: str) -> Report:
+        """The report on a document, stored, shared or proposed.
+
+        Raises:
+            InvalidRequestError: a cell is named that cannot be meant.
+            UnknownCellError: a cell is named that is not there.
+        """
+        began_seconds = self._clock.monotonic_seconds()
+        question = asked.question
+        try:
+            document = await self._documents.read(question.name)
+        except UncheckableError as error:
+            return _no_verdict(question.name, error.reason, str(error))
+        request = await self._request(asked, document, user)
+        return await self._in_time(request, self._left(question, began_seconds))
+
+    async def touch(self, asked: AgentCheck, user: str) -> TouchAnswer:
+        """Start the servers of a document, and let the session meet it."""
+        report = await self.check(replace(asked, touch=False), user)
+        missing = report.verdict is Verdict.NO_VERDICT and report.reason not in _NOT_YET
+        return TouchAnswer(not missing, report.reason if missing else None, report.detail if missing else None)
+
+    async def edit(self, asked: AgentEdit, user: str) -> EditAnswer:
+        """Do a batch of edits, and check what came of it.
+
+        Raises:
+            EditError: the batch was refused; nothing was written.
+        """
+        began_seconds = self._clock.monotonic_seconds()
+        question = asked.question
+        batch = EditBatch(name=question.name, edits=asked.edits, if_hash=asked.if_hash, dry_run=asked.dry_run)
+        outcome = await self._editor.edit(batch)
+        report = None
+        if asked.check:
+            request = _after_edit(question, outcome, user, is_dry_run=asked.dry_run)
+            report = await self._in_time(request, self._left(question, began_seconds))
+            if outcome.written is not None:
+                self._on_edited(question.name, report)
+        return EditAnswer(outcome, report)
+
+    async def check_again(self, name: str) -> Report:
+        """The report on a document that somebody else has written, for everybody: compared with nothing."""
+        document = await self._documents.read(name)
+        return await self._in_time(_request(document, Comparison()), None)
+
+    async def accept(self, name: str, key: SessionKey) -> Counts | None:
+        """What the session knows of a document is old from now on."""
+        return await self._checks.accept(key, await self._documents.read(name))
+
+    async def forget(self, name: str, key: SessionKey) -> None:
+        """The session meets the document anew next time."""
+        await self._checks.forget(key, await self._documents.read(name))
+
+    def sessions(self, user: str, name: str | None) -> list[dict[str, Any]]:
+        """The sessions of a user."""
+        return self._checks.sessions(user, name)
+
+    async def status(self) -> dict[str, Any]:
+        """What servers there are, what runs and what failed."""
+        return await self._checks.status()
+
+    async def restart(self, server_id: str, root: str | None) -> dict[str, Any]:
+        """Restart a server.
+
+        Raises:
+            SettingsError: no server has this id.
+        """
+        return await self._checks.restart(server_id, root)
+
+    async def aclose(self) -> None:
+        """Give up what is under way and stop every server."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        await self._checks.aclose()
+
+    async def _request(self, asked: AgentCheck, document: OpenedDocument, user: str) -> CheckRequest:
+        question, proposed = asked.question, asked.content
+        shown = document if proposed is None else replace(document, data=proposed, source=ContentSource.REQUEST)
+        comparison = Comparison(
+            baseline=question.baseline,
+            session=_key(question, user),
+            before_bytes=None if proposed is None else document.data,
+            keeps=proposed is None,
+        )
+        view = await asyncio.to_thread(_view, question, shown)
+        return _request(shown, comparison, view=view, severity=question.severity)
+
+    def _left(self, question: AgentQuestion, began_seconds: float) -> float | None:
+        if question.wait_ms is None:
+            return None
+        return max(0.0, question.wait_ms / 1000 - (self._clock.monotonic_seconds() - began_seconds))
+
+    async def _in_time(self, request: CheckRequest, wait_seconds: float | None) -> Report:
+        """The report, or that there is none yet. A caller that hangs up cancels its check; a late check goes on."""
+        task = self._begin(replace(request, wait_seconds=wait_seconds))
+        longest = self._settings.first_wait_ms / 1000 if wait_seconds is None else wait_seconds
+        try:
+            done, _ = await asyncio.wait({task}, timeout=longest + _GRACE_SECONDS)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if done:
+            return task.result()
+        self._end_later(task)
+        return _no_verdict(
+            request.display_path,
+            NoVerdictReason.TIMEOUT,
+            "there was no verdict in time; check again in a moment, or raise `wait_ms`",
+        )
+
+    def _begin(self, request: CheckRequest) -> asyncio.Task[Report]:
+        task = asyncio.create_task(self._checks.check(request), name=f"check of {request.display_path}")
+        self._running.add(task)
+        task.add_done_callback(self._finished)
+        return task
+
+    def _finished(self, task: asyncio.Task[Report]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waits for it has it; nobody may be waiting
+
+    def _end_later(self, task: asyncio.Task[Report]) -> None:
+        timer: TimerHandle = self._clock.call_later(_LINGER_SECONDS, lambda: None if task.done() else _cancel(task))
+        task.add_done_callback(lambda _task: timer.cancel())
+
+
+def _cancel(task: asyncio.Task[Report]) -> None:
+    task.cancel()
+
+
+def _request(
+    document: OpenedDocument,
+    comparison: Comparison,
+    *,
+    view: ViewOptions | None = None,
+    severity: DiagnosticSeverity | None = None,
+) -> CheckRequest:
+    return CheckRequest(
+        path=document.location,
+        display_path=document.name,
+        content_bytes=document.data,
+        content_source=document.source,
+        named=document.boundary,
+        severity=severity,
+        view=view or ViewOptions(),
+        comparison=comparison,
+    )
+
+
+def _after_edit(question: AgentQuestion, outcome: EditOutcome, user: str, *, is_dry_run: bool) -> CheckRequest:
+    comparison = Comparison(
+        baseline=question.baseline,
+        session=_key(question, user),
+        before_bytes=outcome.before.data,
+        keeps=not is_dry_run,
+    )
+    source = ContentSource.REQUEST if is_dry_run else outcome.before.source
+    document = replace(outcome.before, data=outcome.data, source=source)
+    view = replace(_view(question, document), edited_cells=outcome.touched)
+    return _request(document, comparison, view=view, severity=question.severity)
+
+
+def _key(question: AgentQuestion, user: str) -> SessionKey | None:
+    return None if question.session is None else SessionKey(user, question.session)
+
+
+def _view(question: AgentQuestion, document: OpenedDocument) -> ViewOptions:
+    if question.cells is None:
+        return question.view
+    if document_kind(document.location) is not DocumentKind.NOTEBOOK:
+        raise InvalidRequestError(f'{document.name} has no cells: leave "cells" out')
+    names = CellNames(_parse(document).cells)
+    return replace(question.view, cells=frozenset(names.find(ref, '"cells"') for ref in question.cells))
+
+
+def _parse(document: OpenedDocument) -> Notebook:
+    try:
+        return read_notebook(document.data, document.name)
+    except NotebookError as error:
+        raise InvalidRequestError(str(error)) from None
+
+
+def _no_verdict(name: str | None, reason: NoVerdictReason, detail: str) -> Report:
+    kind = document_kind(Path(name or ""))
+    facts = ReportFacts(path=name, kind=kind, text=None, content_source=None, checked_at=datetime.now(UTC))
+    return no_verdict_report(facts, reason, detail)
