@@ -88,7 +88,10 @@ def _found(report: "Report", counts: "Counts") -> str:
 
 def _servers(report: "Report") -> str:
     answered = [server for server in report.servers if server.freshness is not None]
-    names = [f"{server.id} {server.version}" if server.version else str(server.id) for server in answered]
+    names = [
+        str(server.id) + (f" {server.version}" if server.version else "") + (" as fallback" if server.fallback else "")
+        for server in answered
+    ]
     names += [f"{report.elapsed_seconds * 1000:.0f} ms"] if names else []
     return f" ({', '.join(dict.fromkeys(names))})" if names else ""
 

@@ -42,6 +42,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _silence_output()
         return _BROKEN_PIPE
+    except OSError as error:  # a full disk below standard output, a current folder that was deleted
+        _silence_output()
+        return _complain(str(error))
+    except Exception as error:
+        from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
+
+        logging.getLogger("jupyter_lsp_agent").debug("the command failed", exc_info=True)
+        return _complain(describe_unforeseen(error))
 
 
 def _run(options: argparse.Namespace, traits: Traits) -> int:
@@ -137,8 +145,9 @@ def _complain(sentence: str) -> int:
 
 
 def _silence_output() -> None:
-    """Let nothing be written at exit to a pipe that nobody reads."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Let nothing more be written at exit to where it cannot go."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from jupyter_lsp_agent.service.discovery import (
 )
 from jupyter_lsp_agent.service.requests import CheckRequest
 from jupyter_lsp_agent.service.settings import Settings
+from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
 
 _MAX_DEFAULT_JOBS = 4
 _EXPECTED_IN_FOLDERS = frozenset({NoVerdictReason.UNSUPPORTED_LANGUAGE, NoVerdictReason.NOT_INSTALLED})
@@ -116,13 +117,19 @@ def _request(file: DiscoveredFile, options: argparse.Namespace) -> CheckRequest:
     return CheckRequest(
         path=file.path,
         display_path=path_in_repository(file) if github else file.display_path,
-        content_bytes=sys.stdin.buffer.read() if options.stdin_filename is not None else None,
+        content_bytes=_read_standard_input() if options.stdin_filename is not None else None,
         named=file.named,
         view=ViewOptions(max_per_cell=options.max_per_cell, max_total=options.max_total),
         server=None if options.server is None else ServerId(options.server),
         python=None if options.python is None else Path(os.path.abspath(options.python)),  # noqa: PTH100 - no symlinks
         timeout_seconds=options.timeout,
     )
+
+
+def _read_standard_input() -> bytes:
+    if sys.stdin is None:
+        raise UsageError("standard input is closed")
+    return sys.stdin.buffer.read()
 
 
 def _default_jobs() -> int:
@@ -165,9 +172,7 @@ async def _check_one(service: CheckingService, request: CheckRequest) -> Report:
         return _failed(request, f"{error}")
     except Exception as error:
         _LOGGER.debug("checking %s failed", request.path, exc_info=True)
-        return _failed(
-            request, f"The check failed in a way that was not foreseen ({type(error).__name__}: {error}); report it."
-        )
+        return _failed(request, describe_unforeseen(error))
 
 
 def _failed(request: CheckRequest, detail: str) -> Report:

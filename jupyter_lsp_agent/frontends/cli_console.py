@@ -1,6 +1,8 @@
 """Standard output for results alone, standard error for everything else, and a progress bar that is in nobody's way."""
 
+import os
 import sys
+from pathlib import Path
 from typing import BinaryIO, Protocol, TextIO
 
 
@@ -67,6 +69,8 @@ class Console:
         encoding = self._errors.encoding or "utf-8"
         self._errors.write(line.encode(encoding, "backslashreplace").decode(encoding))
         self._errors.flush()
+        if self._bar is not None:
+            self._bar.refresh()
 
     def start_progress(self, total: int) -> None:
         """Draw a bar, where one is wanted and there is something to wait for."""
@@ -88,6 +92,8 @@ class Console:
 
 
 def standard_console(*, json: bool, progress: bool) -> Console:
-    """The console of this process."""
-    encoding = "utf-8" if json else sys.stdout.encoding or "utf-8"
-    return Console(sys.stdout.buffer, sys.stderr, encoding=encoding, progress=progress)
+    """The console of this process. A stream that was closed by whoever started us swallows what is written."""
+    encoding = (sys.stdout.encoding if sys.stdout else None) or "utf-8"
+    output = sys.stdout.buffer if sys.stdout else Path(os.devnull).open("wb")  # noqa: SIM115 - as long as the process
+    errors = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    return Console(output, errors, encoding="utf-8" if json else encoding, progress=progress)

@@ -127,6 +127,12 @@ def test_a_chain_that_failed_beside_errors_is_said():
     assert told.startswith("n.ipynb: 1 error; ruff gave no answer (it is not installed) (ty 1, ")
 
 
+def test_a_fallback_is_said():
+    servers = (ServerReport(ServerId("pyright"), PYTHON, version="1", fallback=True, freshness=Freshness.PUSH),)
+    told = report(code_cells("x"), servers=servers, elapsed_seconds=0.001).to_text()
+    assert told == "n.ipynb: no errors (pyright 1 as fallback, 1 ms)"
+
+
 def test_a_long_message_is_cut():
     told = report(code_cells("x"), finding(0, message="m" * 400, code=None)).to_text()
     assert told.split("\n")[1] == "cell 0 (c0) 1:1 error: " + "m" * 299 + "…"

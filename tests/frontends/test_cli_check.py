@@ -120,8 +120,7 @@ async def test_one_bad_file_does_not_stop_the_others(files):
     files(a="boom", b="refuse", c="errors 1")
     run = await Run().check()
     assert (
-        "a.ipynb: no verdict (broken): The check failed in a way that was not foreseen (ZeroDivisionError: oh)"
-        in run.out
+        "a.ipynb: no verdict (broken): This failed in a way that was not foreseen (ZeroDivisionError: oh, " in run.out
     )
     assert "b.ipynb: no verdict (broken): the server said no" in run.out
     assert "c.ipynb: 1 error" in run.out

@@ -214,3 +214,30 @@ def test_wrong_path_arguments(folder):
     assert done.returncode == 2
     [report] = json.loads(done.stdout)
     assert (report["verdict"], report["reason"]) == ("no_verdict", "unreadable")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_results_that_cannot_be_written_are_one_line_and_2(folder):
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command(SCRIPTED, "check"), cwd=folder, env=environment(), stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 2
+    [line] = done.stderr.decode().splitlines()
+    assert line.startswith("jupyter lsp-agent: ")
+    assert (folder / "closed").exists()
+
+
+@posix
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_closed_streams(folder, closed):
+    line = f"{sys.executable} -m {SCRIPTED} check a.ipynb {closed}"
+    done = subprocess.run(["sh", "-c", line], cwd=folder, env=environment(), capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+@posix
+def test_a_closed_standard_input_is_told(folder):
+    line = f"{sys.executable} -m {SCRIPTED} check - --stdin-filename x.ipynb <&-"
+    done = subprocess.run(["sh", "-c", line], cwd=folder, env=environment(), capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (2, b"jupyter lsp-agent: standard input is closed\n")
