@@ -48,7 +48,7 @@ def judge(facts: ReportFacts, statuses: Iterable[Status]) -> Judgement:
 def _cause_of_nothing_seen(facts: ReportFacts) -> Unchecked | None:
     """The first reason, where there is code and no server could look at any of it."""
     blind = [unchecked for unchecked in facts.unchecked if not unchecked.partial]
-    code = [cell for cell in facts.cells if cell.kind is CellKind.CODE and cell.source.strip()]
+    code = [cell for cell in facts.cells if cell.defect or (cell.kind is CellKind.CODE and cell.source.strip())]
     if not blind or not code:
         return None
     lines: dict[int, set[int]] = defaultdict(set)

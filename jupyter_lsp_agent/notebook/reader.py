@@ -103,7 +103,8 @@ def _read_cell(index: int, cell: object, name: str) -> Cell:
     source, defect = _source(stored, "source", index, name)
     kind = _KINDS.get(_text(stored.get("cell_type")) or "", CellKind.UNKNOWN)
     if kind is CellKind.UNKNOWN:
-        defect = f"nbformat has no cell type {json.dumps(stored.get('cell_type'))[:40]}"
+        cell_type = json.dumps(stored.get("cell_type"))[:40]
+        defect = f'nbformat has no cell type {cell_type}; set it to "code", "markdown" or "raw"'
     return Cell(
         index=index,
         cell_id=_cell_id(stored),

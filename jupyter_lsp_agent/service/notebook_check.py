@@ -217,7 +217,8 @@ def _sum(outcomes: list[Outcome]) -> Outcome:
 def _own_unchecked(built: VirtualNotebook, cells: Mapping[int, Cell]) -> Iterator[Unchecked]:
     for lines in built.unchecked:
         cell = cells[lines.cell_index]
-        yield _unchecked(cell, lines.first_line, lines.last_line, lines.reason)
+        cause = NoVerdictReason.UNREADABLE if cell.defect else None
+        yield _unchecked(cell, lines.first_line, lines.last_line, lines.reason, cause)
 
 
 def _unchecked_body(task: NotebookTask, document: VirtualDocument, detail: str, cause: NoVerdictReason) -> Unchecked:

