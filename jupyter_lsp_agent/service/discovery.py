@@ -19,7 +19,7 @@ from jupyter_lsp_agent.service.ignore_rules import (
     repository_rules_at,
     rules_above,
 )
-from jupyter_lsp_agent.service.workspace import FILE_NAME, workspace_settings
+from jupyter_lsp_agent.service.workspace import FILE_NAME, read_workspace
 
 _SKIPPED_FOLDERS = frozenset({".ipynb_checkpoints", ".git", "node_modules"})
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
@@ -239,5 +239,5 @@ def _workspace_rules_above(folder: Path, boundary: Path, options: DiscoveryOptio
 def _workspace_rules(folder: str, options: DiscoveryOptions) -> tuple[Rules, ...]:
     if not options.use_workspace or not Path(folder, FILE_NAME).is_file():
         return ()
-    globs = workspace_settings(Path(folder)).values.get("exclude", ())
+    globs = read_workspace(Path(folder)).values.get("exclude", ())
     return (glob_rules(Path(folder), globs, name="exclude"),) if globs else ()

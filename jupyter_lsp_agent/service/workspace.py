@@ -39,11 +39,15 @@ class WorkspaceSettings:
 
 def workspace_settings(root: Path) -> WorkspaceSettings:
     """What the `pyproject.toml` directly in `root` says; nothing where there is none. Warns once of what it ignores."""
-    path = root / FILE_NAME
-    settings = _read(path)
+    settings = read_workspace(root)
     if settings.problems:
-        _LOGGER.warning("%s [tool.%s]: ignored: %s", path, TABLE, "; ".join(settings.problems))
+        _LOGGER.warning("%s [tool.%s]: ignored: %s", root / FILE_NAME, TABLE, "; ".join(settings.problems))
     return settings
+
+
+def read_workspace(root: Path) -> WorkspaceSettings:
+    """The same without a warning, for who looks at a single setting of many folders."""
+    return _read(root / FILE_NAME)
 
 
 def narrow(settings: Settings, workspace: WorkspaceSettings, *, is_runnable: Callable[[str], bool]) -> Settings:
