@@ -7,7 +7,7 @@ first: scalars by their looks, lists and tables as JSON, or as Python writes the
 
 import ast
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,21 @@ def texts() -> SettingKind:
     return SettingKind('a list of texts, such as ["a", "b"]', decode, _container_from_text, is_list=True)
 
 
+def globs() -> SettingKind:
+    """A list of globs, in the syntax of `.gitignore`."""
+    as_texts = texts()
+
+    def decode(value: object) -> tuple[str, ...]:
+        patterns: tuple[str, ...] = as_texts.decode(value)
+        if patterns and not _are_globs(patterns):
+            raise NotAllowedError
+        return patterns
+
+    return SettingKind(
+        'a list of globs, such as ["drafts/**", "*.tmp.ipynb"]', decode, as_texts.from_text, is_list=True
+    )
+
+
 def folders() -> SettingKind:
     """A list of absolute folders; `~` is the home folder."""
 
@@ -143,6 +158,16 @@ def tables() -> SettingKind:
     return SettingKind(
         'a table of server ids with a table each: {"ty": {"enabled": false}}', decode, _container_from_text
     )
+
+
+def _are_globs(patterns: Sequence[str]) -> bool:
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines(patterns)
+    except ValueError:
+        return False
+    return True
 
 
 def _chains(value: object) -> tuple[tuple[str, ...], ...]:

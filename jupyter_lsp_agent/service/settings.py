@@ -23,6 +23,7 @@ from jupyter_lsp_agent.service.setting_values import (
     boolean,
     choice,
     folders,
+    globs,
     one_of,
     seconds,
     server_chains,
@@ -76,7 +77,7 @@ class Settings:
     ignore_cell_tags: Annotated[tuple[str, ...], texts(), "Cells with one of these tags are left out."] = (
         "skip-lsp-check",
     )
-    exclude: Annotated[tuple[str, ...], texts(), "Globs of files that are never checked."] = ()
+    exclude: Annotated[tuple[str, ...], globs(), "Globs of files that are never checked."] = ()
     kernel_names: Annotated[tuple[str, ...], texts(), "Names that a platform gives every notebook."] = ()
     python_cell_magics: Annotated[tuple[str, ...], texts(), "Cell magics with a Python body."] = ()
     edited_outputs: Annotated[str, one_of("keep", "clear"), "What becomes of an edited cell's outputs."] = "keep"

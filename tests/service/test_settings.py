@@ -113,6 +113,7 @@ def test_an_empty_variable_says_nothing():
         ("install_strategy", "always", '"manual", "auto", "off"'),
         ("ignore", "F401", "list of texts"),
         ("ignore", [1], "list of texts"),
+        ("exclude", ["ok", "!"], "list of globs"),
         ("servers", ["ty"], "table of languages"),
         ("servers", {"python": []}, "table of languages"),
         ("servers", {"python": [["ty"], "ruff"]}, "table of languages"),

@@ -62,6 +62,11 @@ def test_one_warning_for_all_that_is_ignored(workspace, caplog):
         assert part in caplog.text
 
 
+def test_a_glob_that_is_none_stops_nothing(workspace, caplog):
+    assert workspace("exclude = ['!']").values == {}
+    assert len(caplog.records) == 1
+
+
 def test_enabled_can_only_be_switched_off(workspace):
     assert narrowed(workspace("enabled = true"), Settings(enabled=False)).enabled is False
 
