@@ -68,7 +68,8 @@ class ServerBehaviour:
         empty_configuration: its answer for an unknown configuration section.
         full_change: the form of a full replacement.
         save_after_change: it checks only what was saved: `didSave` follows each change.
-        changed_files: how it is told of files that changed on disk.
+        changed_files: how it is told of files of the workspace that changed on disk.
+        changed_packages: how it is told of packages that came or went in the environment.
         refuses_progress: it crashes on a null answer to `window/workDoneProgress/create`; not advertised then.
     """
 
@@ -88,4 +89,5 @@ class ServerBehaviour:
     full_change: FullChange = FullChange.TEXT
     save_after_change: bool = False
     changed_files: ChangedFilesReaction = ChangedFilesReaction.WATCHED_FILES
+    changed_packages: ChangedFilesReaction = ChangedFilesReaction.WATCHED_FILES
     refuses_progress: bool = False

@@ -9,7 +9,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from jupyter_lsp_agent.core.errors import (
     JupyterLspAgentError,
@@ -23,6 +23,7 @@ from jupyter_lsp_agent.pool.choices import ServerFailure
 from jupyter_lsp_agent.pool.keys import ClientKey
 from jupyter_lsp_agent.pool.place import ClientT
 from jupyter_lsp_agent.pool.pool import ClientPool
+from jupyter_lsp_agent.pool.snapshots import Watch
 
 _LOGGER = logging.getLogger("jupyter_lsp_agent")
 T = TypeVar("T")
@@ -38,10 +39,20 @@ class Candidate:
     Attributes:
         key: the client that it would be.
         prepare: what starts it; raises `ServerUnavailableError` (not installed, untrusted, …) where nothing can.
+        watch: what it reads beside the documents, so that it can be told when that changes.
     """
 
     key: ClientKey
     prepare: Callable[[], ServerLaunch]
+    watch: Watch | None = None
+
+
+class Freshener(Protocol):
+    """What makes a client know the disk as it is now; `changes.ChangeTracker` is one."""
+
+    async def freshen(self, key: ClientKey, launch: ServerLaunch, watch: Watch) -> None:
+        """See `ChangeTracker.freshen`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +126,7 @@ async def ask_first_working(
     ask: Callable[[ClientT], Awaitable[T]],
     *,
     patience_seconds: float = 0.0,
+    freshener: Freshener | None = None,
 ) -> Answer[T]:
     """What the first server of `chain` that can be had says. One that dies while it is asked is asked once more.
 
@@ -123,6 +135,7 @@ async def ask_first_working(
         chain: the candidates, in order.
         ask: the question; a `TransportError` of it means that the server died.
         patience_seconds: how long to wait for a place in the pool where all are leased.
+        freshener: makes a client know the disk as it is now, before it is asked.
 
     Raises:
         NoWorkingServerError: none can be had, or all died.
@@ -133,9 +146,10 @@ async def ask_first_working(
     for candidate in walk.order():
         for _attempt in range(_ATTEMPTS):
             try:
-                async with pool.lease(
-                    candidate.key, walk.launch(candidate), patience_seconds=patience_seconds
-                ) as client:
+                launch = walk.launch(candidate)
+                if freshener is not None and candidate.watch is not None:
+                    await freshener.freshen(candidate.key, launch, candidate.watch)
+                async with pool.lease(candidate.key, launch, patience_seconds=patience_seconds) as client:
                     value = await ask(client)
             except PoolBusyError:
                 raise

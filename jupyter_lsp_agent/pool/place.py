@@ -32,7 +32,7 @@ class Place(Generic[ClientT]):
         users: leases, and callers that wait for the start.
         last_used_seconds: on the pool's clock.
         stop_reason: set once it is to stop; for the log.
-        retires: it is to stop as soon as nobody uses it.
+        retire_reason: why it is to stop as soon as nobody uses it; empty while it is not.
         memory_checked_seconds: when its memory was last looked at.
     """
 
@@ -44,7 +44,7 @@ class Place(Generic[ClientT]):
     users: int = 0
     stop_requested: asyncio.Event = field(default_factory=asyncio.Event)
     stop_reason: str = ""
-    retires: bool = False
+    retire_reason: str = ""
     memory_checked_seconds: float | None = None
 
     @property
@@ -65,6 +65,10 @@ class Place(Generic[ClientT]):
     def occupant(self) -> Occupant:
         """What the choice of evictions needs to know of it."""
         return Occupant(self.key, self.users == 0 and self.ready.done(), self.last_used_seconds)
+
+    def retire(self, reason: str) -> None:
+        """Have it stopped with its last lease."""
+        self.retire_reason = self.retire_reason or reason
 
     def stop(self, reason: str) -> None:
         """Have it stopped; the first reason stays."""

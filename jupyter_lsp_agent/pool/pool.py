@@ -63,7 +63,8 @@ class ClientPool(Generic[ClientT]):
         self._start_client = start
         self._measure_rss_bytes = measure_rss_bytes
         self._places: dict[ClientKey, Place[ClientT]] = {}
-        self._lives: set[asyncio.Task[None]] = set()
+        self._lives: dict[asyncio.Task[None], Place[ClientT]] = {}
+        self._looks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(limits.max_servers)
         self._place_became_free = asyncio.Event()
         self._broken = BrokenServers(clock, limits.broken_retry_seconds)
@@ -119,6 +120,17 @@ class ClientPool(Generic[ClientT]):
         place = self._places.get(key)
         return place is not None and place.client is not None
 
+    def replace(self, key: ClientKey, reason: str) -> None:
+        """Have the next lease of `key` get a new client; the present one ends with its last lease."""
+        place = self._places.get(key)
+        if place is None:
+            return
+        self._leave(place)
+        if place.users == 0:
+            self._stop(place, reason)
+        else:
+            place.retire(reason)
+
     async def restart(self, server_id: ServerId, root_uri: DocumentUri | None = None) -> PoolStatus:
         """Stop and start again what runs of a server, in one root or in all, and forget its failures."""
         self._broken.clear(server_id, root_uri)
@@ -148,9 +160,10 @@ class ClientPool(Generic[ClientT]):
         self._is_closed = True
         if self._idle_timer is not None:
             self._idle_timer.cancel()
-        for place in tuple(self._places.values()):
+        # Not only those that can still be leased: also one that was replaced and is in use.
+        for place in tuple(self._lives.values()):
             self._stop(place, "the pool closes")
-        await finish_all(self._lives)
+        await finish_all((*self._lives, *self._looks))
 
     async def _find_place(self, key: ClientKey, launch: ServerLaunch, patience_seconds: float) -> Place[ClientT]:
         try:
@@ -201,8 +214,8 @@ class ClientPool(Generic[ClientT]):
         place = Place(key, launch, ready, self._clock.monotonic_seconds())
         self._places[key] = place
         life = asyncio.create_task(self._live(place), name=f"life of {key}")
-        self._lives.add(life)
-        life.add_done_callback(self._lives.discard)
+        self._lives[life] = place
+        life.add_done_callback(self._lives.pop)
         return place
 
     async def _live(self, place: Place[ClientT]) -> None:
@@ -281,8 +294,8 @@ class ClientPool(Generic[ClientT]):
         place.last_used_seconds = self._clock.monotonic_seconds()
         if place.users > 0 or self._is_closed:
             return
-        if place.retires:
-            self._stop(place, "it takes too much memory")
+        if place.retire_reason:
+            self._stop(place, place.retire_reason)
         self._place_became_free.set()
         self._arm_idle_timer()
         self._look_at_memory(place)
@@ -312,15 +325,17 @@ class ClientPool(Generic[ClientT]):
             return
         place.memory_checked_seconds = now
         look = asyncio.create_task(self._bound_memory(place, pid), name=f"memory of {place.key}")
-        self._lives.add(look)
-        look.add_done_callback(self._lives.discard)
+        self._looks.add(look)
+        look.add_done_callback(self._looks.discard)
 
     async def _bound_memory(self, place: Place[ClientT], pid: int) -> None:
         rss_bytes = await asyncio.to_thread(self._measure_rss_bytes, pid)
         if rss_bytes > self.limits.max_server_rss_bytes:
-            place.retires = True
+            reason = f"it takes {rss_bytes // 2**20} MB of memory"
             if place.users == 0:
-                self._stop(place, f"it takes {rss_bytes // 2**20} MB of memory")
+                self._stop(place, reason)
+            else:
+                place.retire(reason)
 
     def _client_status(self, place: Place[ClientT], rss_bytes: int) -> ClientStatus:
         client = place.client
