@@ -71,7 +71,7 @@ async def _command(options: argparse.Namespace, settings: "Settings", console: "
     if options.command == "status":
         from jupyter_lsp_agent.frontends.cli_status import run_status
 
-        return await run_status(settings, open_service, console, as_json=options.json)
+        return await run_status(settings, open_service, console, as_json=options.json, probe=options.probe)
     from jupyter_lsp_agent.frontends.cli_check import run_check
 
     return await run_check(options, settings, open_service, console)

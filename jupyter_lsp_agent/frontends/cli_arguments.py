@@ -77,6 +77,7 @@ def _build_parser() -> argparse.ArgumentParser:
         "status", help="tell which servers there are", description="Tell which servers there are."
     )
     status.add_argument("--json", action="store_true", help="as one JSON object")
+    status.add_argument("--probe", action="store_true", help="start each installed server once, and say how it went")
     return parser
 
 

@@ -17,6 +17,10 @@ class StatusService(Protocol):
         """The object of `GET status`."""
         ...
 
+    async def probe(self) -> dict[str, Any]:
+        """The same after a handshake with every installed server."""
+        ...
+
 
 async def run_status(
     settings: Settings,
@@ -24,10 +28,11 @@ async def run_status(
     console: Console,
     *,
     as_json: bool,
+    probe: bool = False,
 ) -> int:
     """Write the status, and return the exit code, which is 0."""
     async with open_service(settings) as service:
-        status = await service.status()
+        status = await (service.probe() if probe else service.status())
     text = json.dumps(status, ensure_ascii=False, indent=2) if as_json else render_status(status)
     console.result(text + "\n")
     return 0

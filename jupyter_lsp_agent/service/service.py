@@ -39,9 +39,10 @@ from jupyter_lsp_agent.service.documents import (
 from jupyter_lsp_agent.service.namespace import startup_names
 from jupyter_lsp_agent.service.notebook_check import NotebookMemory, NotebookTask, check_notebook
 from jupyter_lsp_agent.service.places import Place, PlaceFinder, ipython_startup_folder, is_excluded
+from jupyter_lsp_agent.service.probe import probe_servers
 from jupyter_lsp_agent.service.requests import CheckRequest
 from jupyter_lsp_agent.service.settings import Settings
-from jupyter_lsp_agent.service.status import build_status, running_status
+from jupyter_lsp_agent.service.status import build_status, running_status, with_probe
 from jupyter_lsp_agent.service.text_check import TextTask, check_text, text_language
 
 MAX_CELLS = 10_000
@@ -94,6 +95,11 @@ class NotebookDiagnosticsService:
         """What servers there are, what runs and what failed, as the object of `GET status`."""
         pool = await self._pool.status()
         return build_status(self._settings, self._places.registry, self._places.search, pool)
+
+    async def probe(self) -> dict[str, Any]:
+        """The status, after a handshake with every server that is installed: their versions, or what is wrong."""
+        results = await probe_servers(self._places.registry, self._places.search, self._start_client)
+        return with_probe(await self.status(), ((one.server_id, one.version, one.problem) for one in results))
 
     async def restart(self, server_id: str, root: str | None = None) -> dict[str, Any]:
         """Stop and start again what runs of a server, in one root or in all, and forget its failures: `{running}`.

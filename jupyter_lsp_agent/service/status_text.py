@@ -18,7 +18,8 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     for server in installed:
         version = f" {server['version']}" if server["version"] else ""
         off = "" if server["enabled"] else ", switched off"
-        yield f"  {server['id']}{version}: {', '.join(server['languages'])} ({server['source']}{off})"
+        problem = f": {server['detail']}" if server["detail"] else ""
+        yield f"  {server['id']}{version}: {', '.join(server['languages'])} ({server['source']}{off}){problem}"
     if missing:
         yield "Not installed: " + ", ".join(server["id"] for server in missing)
     for server in status["running"]:
