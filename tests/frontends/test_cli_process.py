@@ -207,6 +207,7 @@ def test_status(folder):
     done = run(folder, "status")
     assert (done.returncode, done.stdout) == (0, b"No language server is installed.\n")
     assert json.loads(run(folder, "status", "--json").stdout)["enabled"] is True
+    assert json.loads(run(folder, "status", "--json", "--probe").stdout)["enabled"] is False
 
 
 def test_wrong_path_arguments(folder):

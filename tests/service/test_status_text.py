@@ -1,11 +1,11 @@
 from jupyter_lsp_agent.service.status_text import render_status
 
 
-def server(name, *, installed=True, enabled=True, version=None):
+def server(name, *, installed=True, enabled=True, version=None, detail=None):
     return {
         "id": name, "title": name, "languages": ["python"], "extensions": [".py"], "enabled": enabled,
         "installed": installed, "command": ["x"], "source": "path" if installed else None, "version": version,
-        "detail": None,
+        "detail": detail,
     }  # fmt: skip
 
 
@@ -30,6 +30,7 @@ def test_everything():
         status(
             server("ty", version="1"),
             server("ruff", enabled=False),
+            server("zuban", detail="it crashed"),
             server("gopls", installed=False),
             server("texlab", installed=False),
             enabled=False,
@@ -42,6 +43,7 @@ def test_everything():
         "Installed servers:",
         "  ty 1: python (path)",
         "  ruff: python (path, switched off)",
+        "  zuban: python (path): it crashed",
         "Not installed: gopls, texlab",
         "Running: ty for /r, 3 documents, running",
         "Failed: ruff for /r: it crashed",

@@ -63,6 +63,9 @@ class ScriptedService:
     async def status(self):
         return {"enabled": True, "wait_ms": 3000, "servers": [], "running": [], "broken": []}
 
+    async def probe(self):
+        return {**await self.status(), "enabled": False}
+
 
 def _facts(word: str, rest: str, told: ReportFacts) -> ReportFacts:
     if word == "boom":

@@ -1,0 +1,32 @@
+import pytest
+
+from jupyter_lsp_agent.servers.registry import ServerRegistry
+from tests.support.services import command_of, opened_service
+
+
+@pytest.fixture
+def settings():
+    """One server that works, one that fails, one that is not there, and one that is switched off; no others."""
+    chosen = {
+        "ty": {"command": command_of("good")},
+        "ruff": {"command": command_of("die_at_start")},
+        "zuban": {"command": command_of("missing")},
+        "pyrefly": {"command": command_of("good"), "enabled": False},
+    }
+    off = {spec.server_id: {"enabled": False} for spec in ServerRegistry() if spec.server_id not in chosen}
+    return {"server_settings": {**off, **chosen}}
+
+
+async def test_probe_tries_what_is_installed(tmp_path, settings):
+    async with opened_service(settings, tmp_path) as service:
+        before = {server["id"]: server for server in (await service.status())["servers"]}
+        after = {server["id"]: server for server in (await service.probe())["servers"]}
+        running = (await service.status())["running"]
+    assert before["ty"]["version"] is None
+    assert after["ty"]["version"] == "1.2.3"
+    assert after["ty"]["detail"] is None
+    assert "exit code 3" in after["ruff"]["detail"]
+    assert after["zuban"]["installed"] is False
+    assert after["pyrefly"] == before["pyrefly"]
+    assert running == []
+    assert list(tmp_path.iterdir()) == []
