@@ -51,14 +51,18 @@ class Supervision:
         """How it ended, negative for a signal; `None` while it lives, and when nobody knows."""
         return self._exit_code
 
-    async def start(self, command: LaunchCommand) -> None:
+    async def start(self, command: LaunchCommand, order: bytes) -> None:
         """Have the server started.
+
+        Args:
+            command: for messages.
+            order: what `encode_order` made of it.
 
         Raises:
             ServerNotFoundError: there is no such program.
             SpawnFailedError: it could not be started.
         """
-        self._tell(_encode_order(command))
+        self._tell(order)
         while self._pid is None and self._failure is None and not self._gone.is_set():
             self._told.clear()
             await self._told.wait()
@@ -125,7 +129,12 @@ class Supervision:
             self._on_exited()
 
 
-def _encode_order(command: LaunchCommand) -> bytes:
+def encode_order(command: LaunchCommand) -> bytes:
+    """What tells a supervisor to start `command`.
+
+    Raises:
+        SpawnFailedError: no program can be given this.
+    """
     environment = [f"{name}={value}" for name, value in command.environment.items()]
     fields = [str(command.cwd), str(len(command.argv)), *command.argv, *environment]
     if any("\0" in field for field in fields):

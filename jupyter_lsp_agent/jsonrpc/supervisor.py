@@ -90,14 +90,19 @@ class Supervisor:
             self._kill()
 
     def _read_order(self) -> Order | None:
+        length = self._read_exactly(4)
+        fields = self._read_exactly(int.from_bytes(length, "big")) if length else None
+        return Order(fields.split(b"\0")) if fields else None
+
+    def _read_exactly(self, n_bytes: int) -> bytes | None:
+        """So many bytes of the owner and not one more; `None` where it ends first, or a signal ends us."""
         received = b""
-        while len(received) < 4 or len(received) < 4 + int.from_bytes(received[:4], "big"):
-            ready = select.select(self.watched, [], [])[0]
-            data = _hear() if ready == [OWNER] else b""
+        while len(received) < n_bytes:
+            data = _hear(n_bytes - len(received)) if select.select(self.watched, [], [])[0] == [OWNER] else b""
             if not data:
                 return None
             received += data
-        return Order(received[4:].split(b"\0"))
+        return received
 
     def _start(self, order: Order) -> bool:
         failure_read, failure_write = os.pipe()
@@ -269,10 +274,10 @@ def _wake_on_signals() -> int:
     return read_end
 
 
-def _hear() -> bytes:
+def _hear(n_bytes: int = 64) -> bytes:
     """What the owner said; nothing when it is gone, whether it took leave or not."""
     try:
-        return os.read(OWNER, 65536)
+        return os.read(OWNER, n_bytes)
     except OSError:
         return b""
 

@@ -20,7 +20,7 @@ from jupyter_lsp_agent.core.launch import LaunchCommand
 from jupyter_lsp_agent.jsonrpc.memory import MemoryTransport, memory_transport_pair
 from jupyter_lsp_agent.jsonrpc.pipes import PipeInbox, PipeReader, PipeWriter
 from jupyter_lsp_agent.jsonrpc.stderr import StderrTail
-from jupyter_lsp_agent.jsonrpc.supervision import Supervision
+from jupyter_lsp_agent.jsonrpc.supervision import Supervision, encode_order
 
 __all__ = ["MemoryTransport", "Patience", "StdioTransport", "Transport", "memory_transport_pair"]
 
@@ -90,6 +90,7 @@ class StdioTransport:
         self._stderr_reader = PipeReader(supervisor.stderr, self._stderr.add, lambda: None)
         self._closing: asyncio.Task[None] | None = None
         self._program = "the server"
+        self._is_started = False
 
     @classmethod
     async def spawn(
@@ -101,10 +102,11 @@ class StdioTransport:
             ServerNotFoundError: there is no such program.
             SpawnFailedError: it could not be started.
         """
+        order = encode_order(command)
         transport = cls(_start_supervisor(), clock or SystemClock(), patience or Patience())
         async with AsyncExitStack() as stack:
             stack.push_async_callback(transport.aclose)
-            await transport._start(command)
+            await transport._start(command, order)
             stack.pop_all()
         return transport
 
@@ -162,21 +164,26 @@ class StdioTransport:
             self._closing = asyncio.create_task(self._close())
         await asyncio.shield(self._closing)
 
-    async def _start(self, command: LaunchCommand) -> None:
+    async def _start(self, command: LaunchCommand, order: bytes) -> None:
         self._program = command.argv[0]
-        await self._supervision.start(command)
+        await self._supervision.start(command, order)
+        self._is_started = True
 
     async def _close(self) -> None:
         try:
             self._stdin.close()
-            if not await self._gone_within(self._patience.close_seconds):
-                self._supervision.terminate()
-            if not await self._gone_within(self._patience.terminate_seconds):
-                self._supervision.kill()
+            if self._is_started:
+                await self._ask_to_end()
+            self._supervision.kill()
             await self._supervision.wait_gone()
         finally:
             for pipe in (self._inbox, self._stderr_reader, self._supervision):
                 pipe.close()
+
+    async def _ask_to_end(self) -> None:
+        if not await self._gone_within(self._patience.close_seconds):
+            self._supervision.terminate()
+            await self._gone_within(self._patience.terminate_seconds)
 
     async def _gone_within(self, seconds: float) -> bool:
         try:

@@ -1,5 +1,6 @@
 """A clock that a test winds by hand."""
 
+import asyncio
 import heapq
 import itertools
 from collections.abc import Callable
@@ -23,13 +24,14 @@ class ManualClock:
     """`core.clock.Clock` whose time moves only by `advance`.
 
     `advance` calls every timer that falls due, in order, with `monotonic_seconds` at that timer's own time. Tasks
-    that those calls wake run when the test next gives way to the loop (`await`); for that there is `settle`.
+    that those calls wake run when the test next gives way to the loop (`await`).
     """
 
     def __init__(self, start_seconds: float = 0.0) -> None:
         self._now_seconds = start_seconds
         self._timers: list[ManualTimer] = []
         self._orders = itertools.count()
+        self._timer_made = asyncio.Event()
 
     def monotonic_seconds(self) -> float:
         return self._now_seconds
@@ -37,7 +39,15 @@ class ManualClock:
     def call_later(self, delay_seconds: float, callback: Callable[[], None]) -> ManualTimer:
         timer = ManualTimer(self._now_seconds + max(0.0, delay_seconds), next(self._orders), callback)
         heapq.heappush(self._timers, timer)
+        self._timer_made.set()
         return timer
+
+    async def wait_for_timer(self) -> float:
+        """Wait until somebody waits for this clock, and return the seconds until the first timer is due."""
+        while (due := self.next_due) is None:
+            self._timer_made.clear()
+            await self._timer_made.wait()
+        return due
 
     @property
     def next_due(self) -> float | None:
