@@ -69,6 +69,7 @@ class ServerBehaviour:
         full_change: the form of a full replacement.
         save_after_change: it checks only what was saved: `didSave` follows each change.
         changed_files: how it is told of files of the workspace that changed on disk.
+        changed_configuration: how it is told of its own configuration files.
         changed_packages: how it is told of packages that came or went in the environment.
         refuses_progress: it crashes on a null answer to `window/workDoneProgress/create`; not advertised then.
     """
@@ -89,5 +90,6 @@ class ServerBehaviour:
     full_change: FullChange = FullChange.TEXT
     save_after_change: bool = False
     changed_files: ChangedFilesReaction = ChangedFilesReaction.WATCHED_FILES
+    changed_configuration: ChangedFilesReaction = ChangedFilesReaction.WATCHED_FILES
     changed_packages: ChangedFilesReaction = ChangedFilesReaction.WATCHED_FILES
     refuses_progress: bool = False

@@ -57,7 +57,7 @@ class ChangeTracker:
                 del self._locks[key]
 
     async def _tell(self, key: ClientKey, launch: ServerLaunch, changes: Changes) -> None:
-        told = (*changes.files, *changes.packages)
+        told = changes.all
         if not told:
             return
         if len(told) > _MAX_TOLD or _wants_restart(launch.behaviour, changes):
@@ -72,11 +72,15 @@ class ChangeTracker:
 
 
 def _wants_restart(behaviour: ServerBehaviour, changes: Changes) -> bool:
-    restart = ChangedFilesReaction.RESTART
-    return (bool(changes.files) and behaviour.changed_files is restart) or (
-        bool(changes.packages) and behaviour.changed_packages is restart
+    reactions = (
+        (changes.files, behaviour.changed_files),
+        (changes.configuration, behaviour.changed_configuration),
+        (changes.packages, behaviour.changed_packages),
     )
+    return any(changed and reaction is ChangedFilesReaction.RESTART for changed, reaction in reactions)
 
 
 def _what(changes: Changes) -> str:
-    return "files of the workspace" if changes.files else "packages of the environment"
+    if changes.packages:
+        return "packages of the environment"
+    return "its configuration" if changes.configuration else "files of the workspace"

@@ -43,6 +43,7 @@ class Snapshot:
     """What there was at one moment."""
 
     files: Mapping[Path, Stamp] = field(default_factory=dict)
+    configuration: Mapping[Path, Stamp] = field(default_factory=dict)
     packages: Mapping[Path, Stamp] = field(default_factory=dict)
 
 
@@ -51,17 +52,29 @@ class Changes:
     """What differs between two moments."""
 
     files: tuple[FileChange, ...] = ()
+    configuration: tuple[FileChange, ...] = ()
     packages: tuple[FileChange, ...] = ()
+
+    @property
+    def all(self) -> tuple[FileChange, ...]:
+        """All of it."""
+        return (*self.files, *self.configuration, *self.packages)
 
 
 def take_snapshot(watch: Watch) -> Snapshot:
     """Look at the disk now. What cannot be read is passed over."""
-    return Snapshot(dict(_files(watch)), dict(_packages(watch)))
+    found = dict(_files(watch))
+    configuration = {path: found.pop(path) for path in tuple(found) if path.name in watch.names}
+    return Snapshot(found, configuration, dict(_packages(watch)))
 
 
 def find_changes(before: Snapshot, after: Snapshot) -> Changes:
     """What came, went or changed."""
-    return Changes(_difference(before.files, after.files), _difference(before.packages, after.packages))
+    return Changes(
+        _difference(before.files, after.files),
+        _difference(before.configuration, after.configuration),
+        _difference(before.packages, after.packages),
+    )
 
 
 def _difference(before: Mapping[Path, Stamp], after: Mapping[Path, Stamp]) -> tuple[FileChange, ...]:
