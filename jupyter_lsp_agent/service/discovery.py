@@ -97,7 +97,7 @@ def discover(names: Sequence[str], options: DiscoveryOptions) -> Discovery:
     notes: list[str] = []
     for name in names:
         path = Path(os.path.normpath(options.current / name))
-        if path.is_dir():
+        if _is_folder(path):
             found = [_below(item, name, path) for item in find_files_below(path, options, problems)]
         elif _is_never_checked(path, options):
             found = []
@@ -107,6 +107,14 @@ def discover(names: Sequence[str], options: DiscoveryOptions) -> Discovery:
         for item in found:
             files.setdefault(os.path.realpath(item.path), item)
     return Discovery(tuple(files.values()), tuple(problems), tuple(notes))
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether it is one; a name too long, or below a folder that may not be entered, is left to who reads it."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def path_in_repository(file: DiscoveredFile) -> str:

@@ -113,6 +113,12 @@ def test_a_missing_file_is_left_to_who_reads_it(tmp_path):
     assert shown(tmp_path, "none.ipynb") == ["none.ipynb"]
 
 
+def test_a_name_that_cannot_be_looked_at_is_left_to_who_reads_it(tmp_path):
+    plant(tmp_path, "a.ipynb")
+    name = "x" * 300 + ".ipynb"
+    assert shown(tmp_path, name, "a.ipynb") == [name, "a.ipynb"]
+
+
 def test_a_folder_with_a_notebooks_name_is_a_folder(tmp_path):
     plant(tmp_path, "a.ipynb/b.ipynb", "empty.ipynb/")
     assert shown(tmp_path) == ["a.ipynb/b.ipynb"]
