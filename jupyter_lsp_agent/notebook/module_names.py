@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
 from jupyter_lsp_agent.notebook.source_text import SourceText
 
+DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
 
 @dataclass(frozen=True, slots=True)
 class Definition:
@@ -101,9 +103,7 @@ def _collect_statement(statement: ast.stmt, source: SourceText, names: ModuleNam
             names.assigned.update(_targets(statement))
 
 
-def _definition_start(
-    statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, source: SourceText
-) -> TextPosition:
+def _definition_start(statement: DefinitionNode, source: SourceText) -> TextPosition:
     start = source.start(statement)
     if not statement.decorator_list:
         return start

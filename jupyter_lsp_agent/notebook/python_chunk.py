@@ -23,7 +23,7 @@ class ChunkContext:
     """What other cells and the caller say about one cell.
 
     Attributes:
-        decorated: names that it defines and another cell assigns: their type must not be its definition's alone.
+        loosened: names that it defines and another cell assigns: their type must not be its definition's alone.
         relaxed: names that it annotates and another cell binds differently.
         guards: its statements that a server takes for the last to run.
         missing_modules: modules that it imports and that do not exist.
@@ -31,7 +31,7 @@ class ChunkContext:
         hides_names: one of its magics binds names that nobody can know.
     """
 
-    decorated: frozenset[str] = frozenset()
+    loosened: frozenset[str] = frozenset()
     relaxed: frozenset[str] = frozenset()
     guards: frozenset[Guard] = frozenset()
     missing_modules: frozenset[str] = frozenset()
@@ -51,7 +51,7 @@ class PythonChunk:
 def compose_chunk(cell: PythonCell, context: ChunkContext) -> PythonChunk:
     """Put one cell into its place."""
     rewrites: list[Rewrite] = [*cell.rewrites]
-    rewrites += _decorations(cell, context.decorated)
+    rewrites += _loosened(cell, context.loosened)
     checks = [_relax(cell, note) for note in cell.names.annotations if note.name in context.relaxed]
     rewrites += [rewrite for check in checks for rewrite in check.rewrites]
     rewrites += _bindings(cell, context)
@@ -65,8 +65,13 @@ def compose_chunk(cell: PythonCell, context: ChunkContext) -> PythonChunk:
     return PythonChunk(chunk, _findings(cell, missing, places), _advice(cell, context, chunk, checks, places))
 
 
-def _decorations(cell: PythonCell, names: frozenset[str]) -> Iterator[Rewrite]:
-    """A decorator of which nothing is known, above each definition of a name that another cell assigns."""
+def _loosened(cell: PythonCell, names: frozenset[str]) -> Iterator[Rewrite]:
+    """A decorator of which nothing is known, above each definition of a name that another cell assigns.
+
+    The name is then declared, and as anything: functions that use it are not held to one of its types, and where a
+    server narrows on assignment the later type is followed. Giving the definition another name and assigning it would
+    follow the later type in every server, and make every function that uses the name wrong in two of them.
+    """
     for definition in cell.names.definitions:
         start = definition.start
         indentation = cell.lines[start.line].text[: start.column]

@@ -131,7 +131,7 @@ _NO_CONTEXT = ChunkContext()
 
 
 def _context(cell: PythonCell, names: _NotebookNames, options: BuildOptions) -> ChunkContext:
-    decorated = frozenset(
+    loosened = frozenset(
         definition.name
         for definition in cell.names.definitions
         if names.assigned_elsewhere(definition.name, cell) or names.annotated_elsewhere(definition.name, cell)
@@ -144,10 +144,10 @@ def _context(cell: PythonCell, names: _NotebookNames, options: BuildOptions) -> 
     guards = frozenset(guard for guard in options.guards if guard.source == cell.source)
     missing = options.missing_modules & cell.names.imported
     effects = cell.translation.effects
-    if not (decorated or relaxed or guards or missing or effects):
+    if not (loosened or relaxed or guards or missing or effects):
         return _NO_CONTEXT
     return ChunkContext(
-        decorated=decorated,
+        loosened=loosened,
         relaxed=relaxed,
         guards=guards,
         missing_modules=missing,

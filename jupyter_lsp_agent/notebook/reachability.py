@@ -57,7 +57,8 @@ def _statement_end(statement: ast.stmt) -> CellEnd | None:
         case ast.Expr(value=ast.Call(func=function)) if _dotted(function) in _EXITS:
             return CellEnd([statement])
         case ast.While(test=ast.Constant(value=value)) if value and not _breaks(statement.body):
-            return CellEnd([statement])
+            inner = find_cell_end(statement.body) or CellEnd()
+            return CellEnd([*inner.leaves, statement], inner.dead)
         case ast.With() | ast.AsyncWith():
             return find_cell_end(statement.body)
     return _branching_end(statement)
