@@ -6,11 +6,13 @@ with it.
 
 import asyncio
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from jupyter_server.extension.application import ExtensionApp
 from tornado.web import HTTPError
+from traitlets.config.loader import DeferredConfigString
 
 from jupyter_lsp_agent._version import __version__
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError
@@ -33,7 +35,7 @@ class LspAgentApp(ExtensionApp):
     load_other_extensions = True
     classes = [LspAgent]  # noqa: RUF012 - traitlets reads the list from the class
 
-    _agent_service: asyncio.Task[Any] | None = None
+    _opened: asyncio.Task[Any] | None = None
     _store: ContentsStore | None = None
     _events: ResultEvents | None = None
 
@@ -48,14 +50,18 @@ class LspAgentApp(ExtensionApp):
         self.handlers.extend(ROUTES)
 
     async def service(self) -> Any:
-        """The service of this server, an `AgentService`; opened once."""
-        if self._agent_service is None:
-            self._agent_service = asyncio.ensure_future(self._open())
-        return await asyncio.shield(self._agent_service)
+        """The service of this server, an `AgentService`; opened once.
+
+        Raises:
+            SettingsError: a setting has a value that it cannot have.
+        """
+        if self._opened is None:
+            self._opened = asyncio.ensure_future(self._open(self.settings_in_force()))
+        return await asyncio.shield(self._opened)
 
     async def stop_extension(self) -> None:
         """End the service, and every language server with it."""
-        opened, self._agent_service = self._agent_service, None
+        opened, self._opened = self._opened, None
         if opened is not None:
             await (await opened).aclose()
         if self._store is not None:
@@ -64,12 +70,12 @@ class LspAgentApp(ExtensionApp):
     def current_activity(self) -> None:
         """Checks are no activity that keeps a server from being culled."""
 
-    async def _open(self) -> Any:
+    async def _open(self, settings: Settings) -> Any:
         from jupyter_lsp_agent.core.clock import SystemClock
         from jupyter_lsp_agent.service.agent_service import AgentService
         from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 
-        server, settings, clock = self._server(), self.settings_in_force(), SystemClock()
+        server, clock = self._server(), SystemClock()
         root = await asyncio.to_thread(Path(server.root_dir).absolute)
         self._store = ContentsStore(server.contents_manager)
         checks = await NotebookDiagnosticsService.open(settings, server_root=root, clock=clock)
@@ -82,7 +88,11 @@ class LspAgentApp(ExtensionApp):
         Raises:
             SettingsError: a setting has a value that it cannot have.
         """
-        return load_settings(configuration=[configured_source(LspAgent(parent=self))])
+        section = self.config.get("LspAgent", {})
+        typed = {name: str(value) for name, value in section.items() if isinstance(value, DeferredConfigString)}
+        configured = configured_source(LspAgent(parent=self))
+        values = {name: value for name, value in configured.values.items() if name not in typed}
+        return load_settings(typed=typed, configuration=[replace(configured, values=values)])
 
     def _tell(self, name: str, report: Report) -> None:
         if self._events is not None:
@@ -90,7 +100,7 @@ class LspAgentApp(ExtensionApp):
 
     async def _on_saved(self, name: str) -> None:
         """Check a document that a session follows; what is not followed is nobody's business."""
-        if self._agent_service is None:
+        if self._opened is None:
             return
         try:
             report = await (await self.service()).check_followed(name)
@@ -101,8 +111,8 @@ class LspAgentApp(ExtensionApp):
             self._events.emit(name, report)
 
     def _on_moved(self, old: str, new: str | None) -> None:
-        if self._agent_service is not None and self._agent_service.done():
-            self._agent_service.result().move(old, new)
+        if self._opened is not None and self._opened.done():
+            self._opened.result().move(old, new)
 
     def _server(self) -> Any:
         return cast("Any", self.serverapp)

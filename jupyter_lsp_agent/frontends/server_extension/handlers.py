@@ -62,7 +62,7 @@ class AgentHandler(ExtensionHandlerMixin, APIHandler):
     _task: asyncio.Future[Any] | None = None
     _has_hung_up = False
 
-    async def prepare(self) -> None:
+    async def prepare(self) -> None:  # type: ignore[override]
         """Refuse whoever is not known, whatever the verb: one that a route lacks is no way to learn of the route."""
         await super().prepare()
         if self.current_user is None and self.request.method != "OPTIONS":
@@ -88,7 +88,8 @@ class AgentHandler(ExtensionHandlerMixin, APIHandler):
 
     async def run(self, work: Coroutine[Any, Any, _T]) -> _T:
         """`work`, cancelled when the asker hangs up."""
-        task = self._task = asyncio.ensure_future(work)
+        task = asyncio.ensure_future(work)
+        self._task = task
         try:
             return await task
         except asyncio.CancelledError:
@@ -111,13 +112,11 @@ class AgentHandler(ExtensionHandlerMixin, APIHandler):
     def answer(self, value: Any, *, status: HTTPStatus = HTTPStatus.OK) -> None:
         """Answer with JSON."""
         self.set_status(status)
-        self.set_header("Content-Type", "application/json")
         self.finish(json.dumps(value))
 
     def answer_text(self, text: str) -> None:
         """Answer with text."""
-        self.set_header("Content-Type", "text/plain; charset=UTF-8")
-        self.finish(text.encode("utf-8", "replace") + b"\n")
+        self.finish(text.encode("utf-8", "replace") + b"\n", set_content_type="text/plain; charset=UTF-8")
 
 
 class StatusHandler(AgentHandler):
@@ -257,8 +256,8 @@ class OpenApiHandler(AgentHandler):
     @_tell_errors
     async def get(self) -> None:
         """The description of all routes."""
-        self.set_header("Content-Type", "application/yaml; charset=UTF-8")
-        self.finish(await asyncio.to_thread((_PACKAGE / "openapi.yaml").read_bytes))
+        description = await asyncio.to_thread((_PACKAGE / "openapi.yaml").read_bytes)
+        self.finish(description, set_content_type="application/yaml; charset=UTF-8")
 
 
 class UnknownRouteHandler(AgentHandler):

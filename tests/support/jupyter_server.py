@@ -1,0 +1,184 @@
+"""A real Jupyter server as a child process, and a plain HTTP client for it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+PACKAGE_ROOT = Path(__file__).parents[2]
+TOKEN = "secret-of-the-tests"
+_READY = "Use Control-C to stop this server"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An HTTP answer."""
+
+    status: int
+    body: bytes = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+
+@dataclass
+class JupyterServer:
+    """A running server."""
+
+    url: str
+    root: Path
+    process: "subprocess.Popen[str]" = field(repr=False)
+    log: "_Log" = field(repr=False)
+    token: str | None = TOKEN
+
+    def send(
+        self,
+        verb: str,
+        route: str,
+        body: Any = None,
+        *,
+        token: str | None = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Send a request; `route` is below the base URL, `token` "" is the server's."""
+        data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + route, data, dict(headers or {}), method=verb)
+        used = self.token if token == "" else token
+        if used is not None:
+            request.add_header("Authorization", f"token {used}")
+        try:
+            with urllib.request.urlopen(request, timeout=50) as answer:
+                return Answer(answer.status, answer.read(), answer.headers)
+        except urllib.error.HTTPError as error:
+            with error:
+                return Answer(error.code, error.read(), error.headers)
+
+    def get(self, route: str, **query: str) -> Answer:
+        """GET one of our routes."""
+        return self.send("GET", f"jupyter-lsp-agent/{route}" + (f"?{urlencode(query)}" if query else ""))
+
+    def post(self, route: str, **body: Any) -> Answer:
+        """POST to one of our routes."""
+        return self.send("POST", f"jupyter-lsp-agent/{route}", body)
+
+    def ok(self, route: str, **body: Any) -> Any:
+        """The JSON of a POST that must succeed."""
+        answer = self.post(route, **body)
+        assert answer.status == 200, answer.text
+        return answer.json
+
+    def check(self, path: str, **body: Any) -> Any:
+        """A check that must succeed, with the time that a cold start may take."""
+        return self.ok("check", **{"path": path, "wait_ms": 60_000, **body})
+
+    def edit(self, path: str, *edits: Mapping[str, Any], **body: Any) -> Any:
+        """A batch of edits that must succeed."""
+        return self.ok("edits", **{"path": path, "edits": edits, "wait_ms": 60_000, **body})
+
+    def contents(self, verb: str, path: str, body: Any = None) -> Answer:
+        """Jupyter's own contents API."""
+        return self.send(verb, f"api/contents/{quote(path)}", body)
+
+    def stop(self) -> None:
+        """End it as an administrator does."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.wait(30)
+
+
+@contextmanager
+def jupyter_server(
+    root: Path,
+    *options: str,
+    python: str = sys.executable,
+    environment: Mapping[str, str] | None = None,
+    config: str = "",
+) -> Iterator[JupyterServer]:
+    """A server over `root` with the extension; `config` is the text of its configuration file."""
+    with tempfile.TemporaryDirectory(prefix="jupyter-home-") as home:
+        configuration = Path(home, "jupyter_server_config.py")
+        configuration.write_text(config)
+        port = _free_port()
+        own = [f"--config={configuration}", "--allow-root", "--no-browser"]
+        program = [
+            python, "-m", "jupyter_server", *own, f"--port={port}",
+            "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}", f"--IdentityProvider.token={TOKEN}",
+            "--ServerApp.base_url=/b@se/", "--ServerApp.jpserver_extensions={'jupyter_lsp_agent': True}", *options,
+        ]  # fmt: skip
+        process = subprocess.Popen(
+            program,
+            cwd=home,
+            env=_environment(home) | dict(environment or {}),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        log = _Log(process)
+        server = JupyterServer(f"http://127.0.0.1:{port}/b@se/", root, process, log)
+        try:
+            assert log.wait_until_ready(), log.text
+            yield server
+        finally:
+            server.stop()
+
+
+class _Log:
+    """What a server says, read as it comes."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._stream = process.stderr
+        self._lines: list[str] = []
+        self._ready = threading.Event()
+        self._ended = False
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    @property
+    def text(self) -> str:
+        return "".join(self._lines)
+
+    def wait_until_ready(self) -> bool:
+        """Whether it came up; the end of its output ends the wait too."""
+        return self._ready.wait(50) and not self._ended
+
+    def _read(self) -> None:
+        assert self._stream is not None
+        with self._stream:
+            for line in self._stream:
+                self._lines.append(line)
+                if _READY in line:
+                    self._ready.set()
+        self._ended = True
+        self._ready.set()
+
+
+def _environment(home: str) -> dict[str, str]:
+    own = {
+        name: str(Path(home, name.lower()))
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    }
+    return {**os.environ, **own, "IPYTHONDIR": home, "PYTHONPATH": str(PACKAGE_ROOT), "JUPYTER_PREFER_ENV_PATH": "0"}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
