@@ -73,9 +73,9 @@ class Connection:
 
     def start(self) -> None:
         """Begin to read and to answer."""
-        self._incoming.start()
         self._reader = asyncio.create_task(self._read())
-        self._reader.add_done_callback(self._reader_ended)
+        for task in (self._reader, self._incoming.start()):
+            task.add_done_callback(self._task_ended)
 
     @property
     def closed_cause(self) -> TransportError | None:
@@ -203,10 +203,10 @@ class Connection:
             case Notification(method=method, params=params):
                 self._handler.handle_notification(method, params)
 
-    def _reader_ended(self, reader: "asyncio.Task[None]") -> None:
-        if reader.cancelled():
+    def _task_ended(self, task: asyncio.Task[None]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is None:
             return
-        error = reader.exception()
         if not isinstance(error, TransportError):
             _log.error("a message of the server could not be dealt with", exc_info=error)
             error = ProtocolError(f"a message of the server could not be dealt with: {type(error).__name__}: {error}")

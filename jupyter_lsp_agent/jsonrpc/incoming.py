@@ -63,9 +63,10 @@ class IncomingRequests:
         self._cancellations: dict[str, asyncio.Event] = {}
         self._worker: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        """Begin to answer."""
+    def start(self) -> asyncio.Task[None]:
+        """Begin to answer; the task ends only with the connection."""
         self._worker = asyncio.create_task(self._work())
+        return self._worker
 
     def add(self, request: Request) -> None:
         """Answer `request` when those before it are answered."""
@@ -91,9 +92,15 @@ class IncomingRequests:
             answer = await self._answer(request, cancelled)
             self._cancellations.pop(_id_key(request.id), None)
             try:
-                await self._send(answer)
+                await self._deliver(request, answer)
             except TransportError:
                 return  # the reader tells everybody
+
+    async def _deliver(self, request: Request, answer: Answer) -> None:
+        try:
+            await self._send(answer)
+        except (TypeError, ValueError, RecursionError) as error:
+            await self._send(_failed(request, error))  # a result that is no JSON
 
     async def _answer(self, request: Request, cancelled: asyncio.Event) -> Answer:
         if cancelled.is_set():
@@ -119,6 +126,10 @@ def _answer_of(request: Request, handling: "asyncio.Task[Any]") -> Answer:
         return Response(request.id, handling.result())
     if isinstance(error, ResponseError):
         return ErrorResponse(request.id, ResponseErrorObject(error.code, error.message, error.data))
+    return _failed(request, error)
+
+
+def _failed(request: Request, error: BaseException) -> Answer:
     _log.error("the answer to %s failed", request.method, exc_info=error)
     text = f"{request.method} failed: {type(error).__name__}"
     return ErrorResponse(request.id, ResponseErrorObject(ErrorCode.INTERNAL_ERROR, text))

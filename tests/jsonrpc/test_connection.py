@@ -328,6 +328,16 @@ async def test_unknown_methods_and_failing_handlers_are_error_answers(both: Both
     assert "secret" in caplog.text
 
 
+async def test_a_result_that_is_no_json_is_an_error_answer(both: Both) -> None:
+    async def strange(_: Any) -> Any:
+        return {"path": object()}
+
+    both.handler.requests["strange"] = strange
+    await both.peer.send({"id": 1, "method": "strange"}, {"id": 2, "method": "echo", "params": 5})
+    assert (await both.peer.next())["error"] == {"code": -32603, "message": "strange failed: TypeError"}
+    assert (await both.peer.next())["result"] == 5
+
+
 async def test_slow_handlers_keep_the_order_and_hold_up_nobody_else(both: Both) -> None:
     released = asyncio.Event()
 
