@@ -44,8 +44,8 @@ class ChangeTracker:
         """
         # Whoever comes second waits until the server has been told, and then finds nothing new.
         async with self._locks.setdefault(key, asyncio.Lock()):
-            now = await asyncio.to_thread(take_snapshot, watch)
-            before, self._snapshots[key] = self._snapshots.get(key), now
+            before = self._snapshots.get(key)
+            now = self._snapshots[key] = await asyncio.to_thread(take_snapshot, watch, before)
             if before is not None and self._pool.is_started(key):
                 await self._tell(key, launch, find_changes(before, now))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.lsp.client import FileChange, FileChangeKind
 
-_MAX_ENTRIES = 20_000
+_MAX_ENTRIES = 10_000
 """So many directory entries are looked at in one workspace; what lies beyond is not noticed."""
 
 _PASSED_OVER = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "env"})
@@ -45,6 +45,7 @@ class Snapshot:
     files: Mapping[Path, Stamp] = field(default_factory=dict)
     configuration: Mapping[Path, Stamp] = field(default_factory=dict)
     packages: Mapping[Path, Stamp] = field(default_factory=dict)
+    package_folders: Mapping[Path, Stamp] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,20 @@ class Changes:
         return (*self.files, *self.configuration, *self.packages)
 
 
-def take_snapshot(watch: Watch) -> Snapshot:
-    """Look at the disk now. What cannot be read is passed over."""
+def take_snapshot(watch: Watch, before: Snapshot | None = None) -> Snapshot:
+    """Look at the disk now. What cannot be read is passed over.
+
+    Args:
+        watch: what to look at.
+        before: an earlier look: package folders that are as they were then are not looked into again, since every
+            install and removal changes a name in them.
+    """
     found = dict(_files(watch))
     configuration = {path: found.pop(path) for path in tuple(found) if path.name in watch.names}
-    return Snapshot(found, configuration, dict(_packages(watch)))
+    folders = {folder: stamp for folder in watch.package_folders if (stamp := _stamp_of(folder))}
+    if before is not None and before.package_folders == folders:
+        return Snapshot(found, configuration, before.packages, folders)
+    return Snapshot(found, configuration, dict(_packages(watch)), folders)
 
 
 def find_changes(before: Snapshot, after: Snapshot) -> Changes:
@@ -128,8 +138,13 @@ def _is_passed_over(entry: os.DirEntry[str]) -> bool:
 
 
 def _stamped(entry: os.DirEntry[str]) -> Iterator[tuple[Path, Stamp]]:
+    if (stamp := _stamp_of(entry)) is not None:
+        yield Path(entry.path), stamp
+
+
+def _stamp_of(entry: os.DirEntry[str] | Path) -> Stamp | None:
     try:
         status = entry.stat()
     except OSError:
-        return
-    yield Path(entry.path), (status.st_mtime_ns, status.st_size, status.st_ino)
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

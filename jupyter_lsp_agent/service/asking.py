@@ -21,11 +21,13 @@ from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.diagnostics.facts import ChainFailure
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, ServerReport
 from jupyter_lsp_agent.lsp.client import DiagnosticReport, LanguageClient
+from jupyter_lsp_agent.pool.changes import ChangeTracker
 from jupyter_lsp_agent.pool.choices import ServerFailure
 from jupyter_lsp_agent.pool.fallback import Answer, Candidate, NoWorkingServerError, ask_first_working
 from jupyter_lsp_agent.pool.keys import ClientKey
 from jupyter_lsp_agent.pool.pool import ClientPool
 from jupyter_lsp_agent.pool.shared_work import SharedWork
+from jupyter_lsp_agent.pool.snapshots import Watch
 from jupyter_lsp_agent.servers.commands import resolve_command
 from jupyter_lsp_agent.servers.interpreters import Interpreter
 from jupyter_lsp_agent.servers.launch import build_launch
@@ -111,6 +113,7 @@ class Asker:
     def __init__(self, pool: ClientPool[LanguageClient], clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
+        self._changes = ChangeTracker(pool)
         self._shared: SharedWork[Answer[_Spoken]] = SharedWork(clock)
         self._answered: set[ClientKey] = set()
 
@@ -149,6 +152,7 @@ class Asker:
                     candidates,
                     lambda client: self._diagnose(client, question),
                     patience_seconds=waits.taken_up_seconds or 0.0,
+                    freshener=self._changes,
                 ),
             )
 
@@ -208,7 +212,9 @@ def _candidate(question: Question, spec: ServerSpec, root: Path) -> Candidate:
         return replace(launch, initialize_timeout_seconds=_handshake_seconds(spec, place))
 
     environment = interpreter.key if interpreter else ""
-    return Candidate(ClientKey(spec.server_id, uri_from_path(root), environment), prepare)
+    packages = interpreter.site_packages if interpreter else ()
+    watch = Watch(root, spec.extensions, spec.root_markers, packages)
+    return Candidate(ClientKey(spec.server_id, uri_from_path(root), environment), prepare, watch)
 
 
 def _handshake_seconds(spec: ServerSpec, place: Place) -> float:
