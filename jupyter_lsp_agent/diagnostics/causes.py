@@ -7,8 +7,10 @@ definitions are followed through cells that did not change; and where a single c
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from jupyter_lsp_agent.core.positions import split_lines
 from jupyter_lsp_agent.diagnostics.baseline import Finding
@@ -18,6 +20,7 @@ from jupyter_lsp_agent.diagnostics.report import CellReference
 from jupyter_lsp_agent.notebook.model import Cell, CellKind
 
 _QUOTED = re.compile(r"[`'\"‘“]([^`'\"’”\n]+)[`'\"’”]")
+T = TypeVar("T")
 _MAX_STEPS = 6
 """How many unchanged cells a definition is followed through."""
 
@@ -59,12 +62,16 @@ def find_causes(
 
 
 class _Search:
-    """The changes between two states, and the names in their cells as far as they were needed."""
+    """The changes between two states, filed by the names that they are about."""
 
     def __init__(self, old_cells: Sequence[Cell], new_cells: Sequence[Cell], shift: LineShift) -> None:
         self._old_cells, self._new_cells, self._matching = old_cells, new_cells, shift.matching
         self._names: dict[str, CellNames] = {}
-        self._changes = self._find_changes()
+        changes = self._find_changes()
+        self._edited = [change for change in changes if not self._is_same(change)]
+        self._losing = _filed((name, change) for change in changes for name in change.lost)
+        self._binding = _filed((name, change) for change in changes for name in change.now.bound)
+        self._defining: dict[str, list[CellNames]] | None = None
         self._known: dict[tuple[int, frozenset[str]], CellReference | None] = {}
 
     def cause_of(self, finding: Finding) -> CellReference | None:
@@ -84,22 +91,17 @@ class _Search:
             if change is not None:
                 return None if change.new == cell else change.reference
             asked, names = asked | names, names | self._used_to_define(names - asked)
-        others = [change for change in self._changes_of_code() if change.new != cell]
-        own = any(change.new == cell for change in self._changes_of_code())
-        return others[0].reference if len(others) == 1 and not own else None
+        only = self._edited[0] if len(self._edited) == 1 else None
+        return only.reference if only and only.new != cell else None
 
     def _change_of(self, cell: int, names: frozenset[str]) -> _Change | None:
         """The change that took, moved or changed the definition of one of these names."""
-        tests: tuple[Callable[[_Change], bool], ...] = (
-            lambda change: bool(change.lost & names),
-            lambda change: bool(change.now.bound & names) and self._changed_sides(change, cell),
-            lambda change: bool(change.now.bound & names) and not self._is_same(change),
-        )
-        for test in tests:
-            found = [change for change in self._changes if test(change)]
-            if found:
-                return max(found, key=lambda change: self._nearness(change, cell))
-        return None
+        losing = [change for name in names for change in self._losing.get(name, ())]
+        binding = [change for name in names for change in self._binding.get(name, ())]
+        moved = [change for change in binding if self._changed_sides(change, cell)]
+        edited = [change for change in binding if not self._is_same(change)]
+        found = losing or moved or edited
+        return max(found, key=lambda change: self._nearness(change, cell)) if found else None
 
     def _nearness(self, change: _Change, cell: int) -> tuple[bool, int]:
         """The finding's own cell first, then the nearest one above it, then those below."""
@@ -117,13 +119,12 @@ class _Search:
         """Whether the cell's content did not change: it only stands elsewhere."""
         return change.old is not None and change.new is not None and change.old not in self._matching.changed
 
-    def _changes_of_code(self) -> list[_Change]:
-        return [change for change in self._changes if not self._is_same(change)]
-
     def _used_to_define(self, names: frozenset[str]) -> frozenset[str]:
         """The names that cells use which define one of these."""
-        defining = (self._names_in(cell) for cell in self._new_cells if any(name in cell.source for name in names))
-        return frozenset().union(*(found.used for found in defining if found.bound & names))
+        if self._defining is None:
+            every = [self._names_in(cell) for cell in self._new_cells]
+            self._defining = _filed((name, found) for found in every for name in found.bound)
+        return frozenset().union(*(found.used for name in names for found in self._defining.get(name, ())))
 
     def _names_in(self, cell: Cell | None) -> CellNames:
         if cell is None or cell.kind is not CellKind.CODE:
@@ -145,6 +146,13 @@ class _Search:
         before = None if old is None else self._old_cells[old]
         now = None if new is None else self._new_cells[new]
         return _Change(old, new, self._names_in(before), self._names_in(now), _reference(old, before, new, now))
+
+
+def _filed(named: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
+    filed: defaultdict[str, list[T]] = defaultdict(list)
+    for name, item in named:
+        filed[name].append(item)
+    return filed
 
 
 def _reference(old: int | None, before: Cell | None, new: int | None, now: Cell | None) -> CellReference:

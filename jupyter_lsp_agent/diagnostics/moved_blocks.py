@@ -13,8 +13,10 @@ from collections.abc import Iterator, Sequence
 from jupyter_lsp_agent.diagnostics.places import CellPlace, LineBlock
 
 _MAX_CANDIDATES = 16
-"""Places looked at for one line; a line that is found more often starts no run that could be told from others."""
+"""Places looked at for one line; a line that is found more often starts no run, but may be part of one."""
 _WORD = re.compile(r"\w")
+_Spot = tuple[int, int]
+"""A block's number and a line's offset in it."""
 
 
 def find_moved_lines(old: Sequence[LineBlock], new: Sequence[LineBlock]) -> dict[CellPlace, CellPlace]:
@@ -22,12 +24,12 @@ def find_moved_lines(old: Sequence[LineBlock], new: Sequence[LineBlock]) -> dict
     search = _Search(new)
     moved: dict[CellPlace, CellPlace] = {}
     for block in old:
-        offset = 0
+        offset = free_from = 0
         while offset < len(block.lines):
-            run = search.take_longest_run(block.lines, offset)
-            places = [block.start.moved_by(offset + step) for step in range(len(run))]
-            moved |= dict(zip(places, run, strict=True))
-            offset += max(1, len(run))
+            run = search.take_longest_run(block.lines, offset, free_from)
+            moved |= {block.start.moved_by(old_offset): place for old_offset, place in run}
+            offset = run[-1][0] + 1 if run else offset + 1
+            free_from = offset if run else free_from
     return moved
 
 
@@ -36,41 +38,49 @@ class _Search:
 
     def __init__(self, new: Sequence[LineBlock]) -> None:
         self._blocks = new
-        self._spots: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._spots: dict[str, list[_Spot]] = defaultdict(list)
         for number, block in enumerate(new):
             for offset, line in enumerate(block.lines):
                 if _WORD.search(line):
                     self._spots[line].append((number, offset))
-        self._taken: set[tuple[int, int]] = set()
-        self._last = (-1, -1)
+        self._taken: set[_Spot] = set()
+        self._last: _Spot = (-1, -1)
 
-    def take_longest_run(self, lines: Sequence[str], start: int) -> list[CellPlace]:
-        """Claim the best run that begins with `lines[start]`; empty where there is none."""
-        candidates = [spot for spot in self._spots.get(lines[start], ()) if spot not in self._taken]
-        if not candidates or len(candidates) > _MAX_CANDIDATES:
+    def take_longest_run(self, lines: Sequence[str], start: int, free_from: int) -> list[tuple[int, CellPlace]]:
+        """Claim the best run through `lines[start]`, as pairs (old offset, new place); empty where there is none.
+
+        A run may begin before `start`, with lines that are found too often to begin one, but not before `free_from`.
+        """
+        spots = self._spots.get(lines[start], ())
+        if len(spots) > _MAX_CANDIDATES:
             return []
-        runs = [(self._run_length(lines, start, spot), spot) for spot in candidates]
+        runs = [(self._length(lines, start, spot, 1), spot) for spot in spots if spot not in self._taken]
+        if not runs:
+            return []
         length, (number, offset) = max(runs, key=lambda run: (run[0], run[1] > self._last, *_reversed(run[1])))
-        claimed = [(number, offset + step) for step in range(length)]
-        self._taken.update(claimed)
-        self._last = claimed[-1]
-        return [self._blocks[number].start.moved_by(offset + step) for step in range(length)]
+        before = self._length(lines, start - 1, (number, offset - 1), -1, free_from)
+        steps = range(-before, length)
+        self._taken.update((number, offset + step) for step in steps)
+        self._last = (number, offset + length - 1)
+        block = self._blocks[number]
+        return [(start + step, block.start.moved_by(offset + step)) for step in steps]
 
-    def _run_length(self, lines: Sequence[str], start: int, spot: tuple[int, int]) -> int:
+    def _length(self, lines: Sequence[str], start: int, spot: _Spot, step: int, first: int = 0) -> int:
+        """For how many lines `lines` and a block agree, from a place on, in one direction."""
         number, offset = spot
         there = self._blocks[number].lines
-        length = 0
+        place = start
         while (
-            start + length < len(lines)
-            and offset + length < len(there)
-            and lines[start + length] == there[offset + length]
-            and (number, offset + length) not in self._taken
+            first <= place < len(lines)
+            and 0 <= offset < len(there)
+            and lines[place] == there[offset]
+            and (number, offset) not in self._taken
         ):
-            length += 1
-        return length
+            place, offset = place + step, offset + step
+        return abs(place - start)
 
 
-def _reversed(spot: tuple[int, int]) -> tuple[int, int]:
+def _reversed(spot: _Spot) -> tuple[int, int]:
     return -spot[0], -spot[1]
 
 
