@@ -134,9 +134,19 @@ def jupyter_server(
         server = JupyterServer(f"http://127.0.0.1:{port}/b@se/", root, process, log)
         try:
             assert log.wait_until_ready(), log.text
+            _wait_until_it_listens(server, port)
             yield server
         finally:
             server.stop()
+
+
+def _wait_until_it_listens(server: JupyterServer, port: int) -> None:
+    """It says that it runs a moment before it listens."""
+    while server.process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+    raise AssertionError(server.log.text)
 
 
 class _Log:
