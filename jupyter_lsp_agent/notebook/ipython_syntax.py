@@ -123,12 +123,9 @@ def _logical_lines(lines: Sequence[str], start: int) -> Iterator["_LogicalLine"]
                 logical = _LogicalLine()
     except IndentationError:
         raise
-    except tokenize.TokenError as error:
+    except (tokenize.TokenError, SyntaxError, ValueError) as error:
         # The input ends in a string or in brackets, or is no token: what was seen until here counts.
-        if logical.tokens and any(part in str(error.args[0]) for part in _ERRORS_WITH_A_TOKEN):
-            logical.tokens.append(logical.tokens[-1]._replace(type=tokenize.ERRORTOKEN, string=""))
-    except (SyntaxError, ValueError):
-        pass
+        logical.note_error(str(error.args[0]) if error.args else "")
     if logical.tokens:
         yield logical
 
@@ -157,6 +154,11 @@ class _LogicalLine:
             self._note_operator(token.string)
         self._significant = len(self.tokens) - 1
         return False
+
+    def note_error(self, message: str) -> None:
+        """The tokeniser stopped."""
+        if self.tokens and any(part in message for part in _ERRORS_WITH_A_TOKEN):
+            self.tokens.append(self.tokens[-1]._replace(type=tokenize.ERRORTOKEN, string=""))
 
     def _note_form(self, token: tokenize.TokenInfo) -> None:
         if self.first is None:
@@ -267,18 +269,3 @@ def join_continued(lines: Sequence[str], line: int, column: int) -> tuple[str, i
         last += 1
     parts = [lines[line][column:], *lines[line + 1 : last + 1]]
     return " ".join([*(part.rstrip()[:-1] for part in parts[:-1]), parts[-1].rstrip()]), last
-
-
-_AUTOMAGIC = re.compile(r"(\s*)([\w.*]+)(.*)", re.DOTALL)
-
-
-def find_automagic(line: str, words: frozenset[str]) -> Construct | None:
-    """The line magic that a cell of this one line is though it has no `%`: its first word is one of `words`.
-
-    IPython's prefilter looks at cells of one line alone; an assignment to the word is never a magic. That the notebook
-    has no such name is for the caller to know.
-    """
-    match = _AUTOMAGIC.fullmatch(line)
-    if match is None or match[2] not in words or match[3].lstrip()[:1] in {"=", ","}:
-        return None
-    return Construct(ConstructKind.MAGIC, 0, 0, match.end(1), (match[2] + match[3]).rstrip(), escape_width=0)

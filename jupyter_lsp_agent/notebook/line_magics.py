@@ -7,7 +7,6 @@ right type. Lines that a form only continues on become empty.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from keyword import iskeyword
 from sys import version_info
 
@@ -24,12 +23,15 @@ from jupyter_lsp_agent.notebook.magic_table import (
     LineMagic,
 )
 from jupyter_lsp_agent.notebook.module_names import collect_names
+from jupyter_lsp_agent.notebook.placed_form import Place, PlacedForm
 from jupyter_lsp_agent.notebook.python_syntax import find_syntax_fault, parse
 from jupyter_lsp_agent.notebook.source_text import SourceText
 from jupyter_lsp_agent.notebook.translation_sheet import LineBuilder, TranslationSheet
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _MODULE_NAME = re.compile(rf"(?<![-\w.]){_IDENTIFIER.pattern}(?:\.{_IDENTIFIER.pattern})*(?![\w.])")
+_MAX_DEPTH = 2
+"""How many magics deep a statement may be one itself (`%time %prun f()`); each level is translated twice."""
 _NO_LINE_MAGIC = LineMagic()
 
 
@@ -49,25 +51,18 @@ def names_in(arguments: str, binding: ArgumentBinding) -> list[tuple[str, int]]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A column of what is left of a source line."""
-
-    index: int
-    column: int
-
-
 class LineTranslator:
     """Writes forms to a sheet."""
 
-    def __init__(self, sheet: TranslationSheet, options: MagicOptions) -> None:
+    def __init__(self, sheet: TranslationSheet, options: MagicOptions, depth: int = 0) -> None:
         self._sheet = sheet
         self._options = options
+        self._depth = depth
         self._knows_syntax = options.python_version is None or options.python_version <= version_info[:2]
 
     def translate(self, form: Construct, lines: Sequence[SourceLine], indent: str = "") -> None:
         """Write all lines of `form`, which is among `lines`; `indent` is put before what has none of its own."""
-        target = _Form(form, lines, indent)
+        target = PlacedForm(form, lines, indent)
         match form.kind:
             case ConstructKind.MAGIC:
                 self._magic(target)
@@ -80,15 +75,15 @@ class LineTranslator:
             case _:
                 self._pass(target)
 
-    def _write(self, form: "_Form", builder: LineBuilder) -> None:
+    def _write(self, form: PlacedForm, builder: LineBuilder) -> None:
         """One line for the form, at its first line; the rest of it is empty."""
         self._sheet.lines.append(builder.build())
         self._sheet.blank(form.rest)
 
-    def _pass(self, form: "_Form") -> None:
+    def _pass(self, form: PlacedForm) -> None:
         self._write(form, form.head().write("pass"))
 
-    def _magic(self, form: "_Form") -> None:
+    def _magic(self, form: PlacedForm) -> None:
         name, arguments = form.name, form.arguments
         magic = LINE_MAGICS.get(name, _NO_LINE_MAGIC)
         if not name or name.startswith("%"):
@@ -101,7 +96,7 @@ class LineTranslator:
             self._binding_magic(form, magic)
         self._note_effect(form, magic, arguments)
 
-    def _refuse(self, form: "_Form") -> None:
+    def _refuse(self, form: PlacedForm) -> None:
         name = form.name.lstrip("%")
         message = (
             f"`%%{name}` is a cell magic only at the very start of its cell"
@@ -111,7 +106,7 @@ class LineTranslator:
         self._sheet.add_error(message, form.line, form.column, form.column + 1 + len(form.name))
         self._pass(form)
 
-    def _imports(self, form: "_Form") -> None:
+    def _imports(self, form: PlacedForm) -> None:
         found = list(_MODULE_NAME.finditer(form.arguments))
         if not found:
             self._pass(form)
@@ -122,7 +117,7 @@ class LineTranslator:
             form.copy_argument(builder, match.start(), match.group())
         self._write(form, builder)
 
-    def _binding_magic(self, form: "_Form", magic: LineMagic) -> None:
+    def _binding_magic(self, form: PlacedForm, magic: LineMagic) -> None:
         bindings = [
             (name, start, binding.gives)
             for binding in magic.bindings
@@ -139,7 +134,7 @@ class LineTranslator:
             self._sheet.bind(name, form.line, gives)
         self._write(form, builder)
 
-    def _note_effect(self, form: "_Form", magic: LineMagic, arguments: str) -> None:
+    def _note_effect(self, form: PlacedForm, magic: LineMagic, arguments: str) -> None:
         kind, argument = magic.effect, first_path(arguments)
         if kind is None or not magic.effect_pattern.search(arguments.strip()):
             return
@@ -156,7 +151,7 @@ class LineTranslator:
                 self._sheet.glue(form.indent + source)
             self._sheet.use(ANY)
 
-    def _statement(self, form: "_Form", magic: LineMagic) -> None:
+    def _statement(self, form: PlacedForm, magic: LineMagic) -> None:
         """A magic whose argument is Python: that Python, in its own place."""
         start = statement_start(form.arguments, magic.statement_options or "")
         text = form.arguments[start:] if start is not None else ""
@@ -171,29 +166,29 @@ class LineTranslator:
             self._sheet.add_own_scope(first_index, bound_names(text))
         self._bind_after(form, magic)
 
-    def _bind_after(self, form: "_Form", magic: LineMagic) -> None:
+    def _bind_after(self, form: PlacedForm, magic: LineMagic) -> None:
         for binding in magic.bindings:
             for name, _ in names_in(form.arguments, binding):
                 self._sheet.glue(f"{form.indent}{name} = {self._sheet.use(binding.gives)}")
                 self._sheet.bind(name, form.line, binding.gives)
 
-    def _nested(self, form: "_Form", start: int) -> bool:
+    def _nested(self, form: PlacedForm, start: int) -> bool:
         """Translate a statement that is IPython's itself (`%time !ls`), as IPython does; whether it was one."""
         place = form.argument_place(start)
-        if form.rest or place is None:
+        if form.rest or place is None or self._depth >= _MAX_DEPTH:
             return False
         fragment = form.line.without(place.column)
         inner = find_constructs([fragment.text])
         if not inner:
             return False
         aside = TranslationSheet()
-        LineTranslator(aside, self._options).translate(inner[0], [fragment])
+        LineTranslator(aside, self._options, self._depth + 1).translate(inner[0], [fragment])
         if find_syntax_fault(aside.finish().text) is not None:
             return False
-        self.translate(inner[0], [fragment], form.indent)
+        LineTranslator(self._sheet, self._options, self._depth + 1).translate(inner[0], [fragment], form.indent)
         return True
 
-    def _is_python(self, form: "_Form", magic: LineMagic, text: str, start: int) -> bool:
+    def _is_python(self, form: PlacedForm, magic: LineMagic, text: str, start: int) -> bool:
         """Whether a statement compiles; where it does not, say so and write a line without it."""
         fault = find_syntax_fault(text)
         placed = form.statement_text(start) if form.rest else text
@@ -209,7 +204,7 @@ class LineTranslator:
         self._pass(form)
         return False
 
-    def _place_statement(self, form: "_Form", start: int) -> None:
+    def _place_statement(self, form: PlacedForm, start: int) -> None:
         place = form.argument_place(start)
         if place is None:
             self._pass(form)
@@ -219,7 +214,7 @@ class LineTranslator:
         self._sheet.lines.append(form.indented(line).copy(place.column).build())
         self._sheet.copy(form.lines[place.index + 1 : form.last + 1])
 
-    def _assigned_magic(self, form: "_Form") -> None:
+    def _assigned_magic(self, form: PlacedForm) -> None:
         magic = LINE_MAGICS.get(form.name, _NO_LINE_MAGIC)
         if magic.statement_options is not None:
             self._write(form, self._assigned_statement(form, magic))
@@ -228,7 +223,7 @@ class LineTranslator:
             self._write(form, form.head().write(self._sheet.use(magic.value)))
         self._note_effect(form, magic, form.arguments)
 
-    def _bind_inside(self, form: "_Form", magic: LineMagic) -> None:
+    def _bind_inside(self, form: PlacedForm, magic: LineMagic) -> None:
         """`x = %time y = f()` binds `y` too."""
         start = statement_start(form.arguments, magic.statement_options or "")
         text = form.arguments[start:]
@@ -238,7 +233,7 @@ class LineTranslator:
             self._sheet.glue(f"{form.indent}{name} = {self._sheet.use(ANY)}")
             self._sheet.bind(name, form.line, ANY)
 
-    def _assigned_statement(self, form: "_Form", magic: LineMagic) -> LineBuilder:
+    def _assigned_statement(self, form: PlacedForm, magic: LineMagic) -> LineBuilder:
         """`x = %time f()` is `x = f()`; `x = %timeit -o f()` is its result, `f()` looked at all the same."""
         start = statement_start(form.arguments, magic.statement_options or "")
         place = form.argument_place(start) if start is not None else None
@@ -252,7 +247,7 @@ class LineTranslator:
             return head.copy(place.column)
         return head.write(self._sheet.use(ANY))
 
-    def _assigned_timing(self, form: "_Form", magic: LineMagic, text: str, place: _Place) -> LineBuilder:
+    def _assigned_timing(self, form: PlacedForm, magic: LineMagic, text: str, place: Place) -> LineBuilder:
         head = form.head()
         gives = has_option(form.arguments, "ov", magic.statement_options or "")
         result = self._sheet.use(TIMEIT) if gives else "None"
@@ -274,62 +269,7 @@ def _is_expression(text: str) -> bool:
     return tree is not None and len(tree.body) == 1 and type(tree.body[0]).__name__ == "Expr"
 
 
-class _Form:
-    """A form with the lines that it stands in."""
-
-    def __init__(self, form: Construct, lines: Sequence[SourceLine], indent: str) -> None:
-        self.construct = form
-        self.lines = lines
-        self.first, self.last = form.first_line, form.last_line
-        self.column = form.column
-        self.line = lines[form.first_line]
-        self.rest = lines[form.first_line + 1 : form.last_line + 1]
-        self.name, _, self.arguments = form.content.partition(" ")
-        own = self.line.text[: form.column]
-        self.indent = indent + own[: len(own) - len(own.lstrip())]
-        self._outer_indent = indent
-
-    def head(self) -> LineBuilder:
-        """A line with everything that stands before the form."""
-        return LineBuilder(self.line).write(self._outer_indent).copy(0, self.column)
-
-    def indented(self, line: SourceLine) -> LineBuilder:
-        """Another line of the form, at the form's indentation."""
-        return self.head() if line is self.line else LineBuilder(line).write(self.indent)
-
-    def argument_place(self, position: int) -> _Place | None:
-        """Where a position in `arguments` stands in the source; `None` in what was put between joined lines."""
-        left = position + len(self.name) + 1 + self.construct.escape_width
-        column = self.column
-        for index in range(self.first, self.last + 1):
-            text = self.lines[index].text[column:].rstrip()
-            width = len(text) - 1 if index < self.last else len(text)
-            if left < width or (index == self.last and left <= width):
-                return _Place(index, column + left)
-            left -= width + 1
-            column = 0
-            if left < 0:
-                return None
-        return None
-
-    def copy_argument(self, builder: LineBuilder, position: int, text: str) -> None:
-        """Append a piece of `arguments`; as a copy where it stands in the form's first line."""
-        place = self.argument_place(position)
-        if place is not None and place.index == self.first:
-            builder.copy(place.column, place.column + len(text))
-        else:
-            builder.write(text)
-
-    def statement_text(self, start: int) -> str:
-        """The statement at `start` as it will stand, over several lines."""
-        place = self.argument_place(start)
-        if place is None:
-            return ""
-        texts = [line.text for line in self.lines[place.index : self.last + 1]]
-        return "\n".join([texts[0][place.column :], *texts[1:]])
-
-
-def _call(form: _Form) -> LineBuilder:
+def _call(form: PlacedForm) -> LineBuilder:
     """`/f a b`, `,f a b` and `;f a b` as calls."""
     builder = form.head()
     start = form.column + 1

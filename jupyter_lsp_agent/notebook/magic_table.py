@@ -49,7 +49,7 @@ class ArgumentBinding:
     """Names that a magic's arguments bind.
 
     Attributes:
-        pattern: each place in the arguments where it is found binds; group 1 is a name, or several separated by commas or blanks.
+        pattern: each place in the arguments where it is found binds; group 1 is a name, or several, with commas or blanks.
         gives: prelude name that gives such a value.
     """
 
@@ -301,16 +301,3 @@ PYLAB_SOURCE = (
     f"figsize = getfigs = {ANY}()",
 )
 """What `%pylab` runs, but for its two star imports."""
-
-_IPYTHON_WORDS = """
-    alias alias_magic autoawait autocall automagic bookmark cd code_wrap colors conda config debug dhist dirs
-    doctest_mode edit env gui hist history killbgscripts load load_ext loadpy logoff logon logstart logstate logstop
-    lsmagic macro magic mamba matplotlib micromamba notebook page pastebin pdb pdef pdoc pfile pinfo pinfo2 pip popd pprint precision prun
-    psearch psource pushd pwd pycat pylab quickref recall rehashx reload_ext rep rerun reset reset_selective run save sc
-    set_env store sx system tb time timeit unalias unload_ext uv who who_ls whos xdel xmode
-"""
-_KERNEL_WORDS = "clear connect_info ed less man more qtconsole subshell autosave"
-_SHELL_ALIASES = "cat cp ldir lf lk ll ls lx mkdir mv rm rmdir ddir copy echo ren"
-
-AUTOMAGIC_WORDS: frozenset[str] = frozenset(f"{_IPYTHON_WORDS} {_KERNEL_WORDS} {_SHELL_ALIASES}".split())
-"""Words that begin a one-line cell as a line magic without `%`, unless the notebook or Python has them as names."""

@@ -45,6 +45,8 @@ __all__ = ["PRELUDE", "CellTranslation", "MagicOptions", "close_own_scopes", "pr
 _HELP_ON_CELL_MAGIC = re.compile(r"%%\w+\?")
 _FIRST_WORD = re.compile(r"\s*([^\W\d]\w*)")
 _COMMENT_OR_EMPTY = re.compile(r"\s*(?:#|$)")
+_MAX_DEPTH = 10
+"""How many cell magics may stand above one another; nobody writes more than two or three."""
 _USER_MAGIC = CellMagic(BodyKind.PYTHON)
 _DEFINITION = re.compile(
     r"(?:cpdef\s[^(\n=]*?|def\s+|cdef\s+class\s+|class\s+)([^\W\d]\w*)\s*[(:]|([^\W\d]\w*)\s*=(?!=)", re.UNICODE
@@ -74,9 +76,10 @@ def _may_be_automagic(source: str, options: MagicOptions) -> bool:
 class _CellTranslator:
     """Writes cells, and the bodies of magics that IPython reads as cells, to a sheet."""
 
-    def __init__(self, sheet: TranslationSheet, options: MagicOptions) -> None:
+    def __init__(self, sheet: TranslationSheet, options: MagicOptions, depth: int = 0) -> None:
         self._sheet = sheet
         self._options = options
+        self._depth = depth
         self._forms = LineTranslator(sheet, options)
 
     def translate(self, lines: Sequence[SourceLine], *, may_be_automagic: bool = False) -> None:
@@ -141,12 +144,13 @@ class _CellTranslator:
     def _aside(self, lines: Sequence[SourceLine]) -> TranslationSheet:
         """A body's translation on a sheet of its own, to be looked at only."""
         sheet = TranslationSheet()
-        _CellTranslator(sheet, self._options).translate(lines)
+        if self._depth < _MAX_DEPTH:
+            _CellTranslator(sheet, self._options, self._depth + 1).translate(lines)
         return sheet
 
     def _cell_magic(self, name: str, arguments: str, lines: Sequence[SourceLine]) -> None:
         magic = self._find(name, arguments)
-        if magic is None:
+        if magic is None or self._depth >= _MAX_DEPTH:
             self._unknown(name, lines)
         elif magic.body is BodyKind.LANGUAGE:
             self._foreign_magic(name, arguments, magic, lines)
@@ -222,7 +226,7 @@ class _CellTranslator:
         else:
             self._first_line(name, arguments, magic, lines, head)
         self._sheet.lines.append(head.build())
-        self.translate(body)
+        _CellTranslator(self._sheet, self._options, self._depth + 1).translate(body)
         if own_scope:
             text = "\n".join(line.text for line in self._sheet.lines[first_index:])
             self._sheet.add_own_scope(first_index, bound_names(text))
