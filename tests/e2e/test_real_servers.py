@@ -15,7 +15,7 @@ from jupyter_lsp_agent.core.clock import SystemClock, time_limit
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
 from jupyter_lsp_agent.core.launch import ServerLaunch, TextDocument
 from jupyter_lsp_agent.core.uris import uri_from_path
-from jupyter_lsp_agent.lsp.client import ClientState, DiagnosticReport, LanguageClient
+from jupyter_lsp_agent.lsp.client import ClientState, DiagnosticReport, FileChange, FileChangeKind, LanguageClient
 from tests.e2e.real_servers import N_EXPECTED, REAL_SERVERS, SERVERS, RealServer
 
 VERDICT_SECONDS = 60.0
@@ -119,6 +119,28 @@ async def test_positions_are_code_points_whatever_the_server_counts(server: Real
         if "undefined_name" in item.message
     }
     assert places == {(text.index("undefined_name"), text.index("\n"))}
+
+
+@pytest.mark.parametrize("advertise_pull", [True, False], ids=["pull", "push"])
+@with_server("ty", "basedpyright")
+async def test_a_module_that_appears_on_disk_is_seen_by_its_importer(
+    server: RealServer, tmp_path: Path, *, advertise_pull: bool
+) -> None:
+    require(server)
+    root = prepare(server, tmp_path)
+    text = "from helpers import answer\n\nprint(answer)\n"
+    client = LanguageClient(server.launch(root, advertise_pull=advertise_pull), clock=SystemClock())
+    await client.start()
+    try:
+        before = await diagnose(client, server, root, text)
+        assert ["helpers" in item.message for item in before.diagnostics] == [True]
+        helpers = root / "helpers.py"
+        helpers.write_text("answer = 42\n")
+        await client.did_change_watched_files([FileChange(uri_from_path(helpers), FileChangeKind.CREATED)])
+        after = await diagnose(client, server, root, text)
+        assert after.diagnostics == ()
+    finally:
+        await client.aclose()
 
 
 def test_every_server_that_is_expected_is_here() -> None:

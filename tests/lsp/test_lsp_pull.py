@@ -170,6 +170,19 @@ async def test_a_reopened_document_has_no_result_to_refer_to() -> None:
         assert messages(await second) == []
 
 
+async def test_a_document_that_is_opened_again_for_a_change_has_no_result_to_refer_to() -> None:
+    async with on_stage(capabilities=STATIC | {"textDocumentSync": 0}) as stage:
+        first = stage.diagnose("x\n")
+        await stage.opened()
+        await stage.server.answer_pull([error_item()], resultId="r1")
+        await first
+        second = stage.diagnose("y\n")
+        await stage.server.expect("textDocument/didClose")
+        await stage.opened()
+        assert "previousResultId" not in await stage.server.answer_pull([])
+        assert messages(await second) == []
+
+
 async def test_related_documents_are_named_and_their_results_kept() -> None:
     async with on_stage(capabilities=STATIC) as stage:
         first = stage.diagnose("y\n", OTHER)

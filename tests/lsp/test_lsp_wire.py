@@ -152,9 +152,11 @@ def test_related_documents_that_cannot_be_read_are_left_out() -> None:
 
 
 PLACINGS = [
-    ((0, 4, 0, 6), PositionEncoding.UTF_16, (0, 4, 0, 5)),  # the astral character is two UTF-16 units
-    ((0, 4, 0, 8), PositionEncoding.UTF_8, (0, 4, 0, 5)),
-    ((0, 4, 0, 5), PositionEncoding.UTF_32, (0, 4, 0, 5)),
+    ((0, 4, 0, 7), PositionEncoding.UTF_16, (0, 4, 0, 6)),  # the astral character is two UTF-16 units
+    ((0, 4, 0, 9), PositionEncoding.UTF_8, (0, 4, 0, 6)),
+    ((0, 4, 0, 6), PositionEncoding.UTF_32, (0, 4, 0, 6)),
+    ((0, 6, 0, 7), PositionEncoding.UTF_16, (0, 5, 0, 6)),
+    ((0, 8, 0, 9), PositionEncoding.UTF_8, (0, 5, 0, 6)),
     ((1, 3, 1, 1), PositionEncoding.UTF_16, (1, 1, 1, 3)),  # inverted
     ((1, 0, 1, 99), PositionEncoding.UTF_16, (1, 0, 1, 5)),  # past the end of the line
     ((7, 0, 9, 0), PositionEncoding.UTF_16, (2, 0, 2, 0)),  # past the end of the text
@@ -167,7 +169,7 @@ def test_ranges_are_placed_in_the_text(
 ) -> None:
     range_ = {"start": {"line": wire[0], "character": wire[1]}, "end": {"line": wire[2], "character": wire[3]}}
     found = decode_one({"range": range_, "message": "wrong"})
-    placed = place_diagnostic(found, URI, split_lines("x = \U0001f600\nabcde\n"), encoding)
+    placed = place_diagnostic(found, URI, split_lines("x = \U0001f600yz\nabcde\n"), encoding)
     assert placed.range == TextRange(TextPosition(*expected[:2]), TextPosition(*expected[2:]))
 
 
