@@ -18,7 +18,11 @@ class FindingKind(StrEnum):
     IMPORT = "import"
     REDEFINITION = "redefinition"
     UNUSED_EXPRESSION = "unused_expression"
-    LAYOUT = "layout"
+    JOIN_LAYOUT = "join_layout"
+    """Blank lines before a statement."""
+    FILE_LAYOUT = "file_layout"
+    """What a file should begin or end with."""
+    IMPORT_POSITION = "import_position"
     OTHER = "other"
 
 
@@ -32,10 +36,11 @@ _KINDS = {
     FindingKind.IMPORT: "unresolved-import missing-import import-not-found import-untyped reportMissingImports "
     "reportMissingModuleSource missing-source-for-stubs import-error import",
     FindingKind.REDEFINITION: "reportRedeclaration redefinition no-redef F811 obscured-redefinition",
-    FindingKind.UNUSED_EXPRESSION: "reportUnusedExpression reportUnusedCoroutine reportUnusedCallResult B018 "
-    "pointless-statement expression-not-assigned W0104",
-    FindingKind.LAYOUT: "E301 E302 E303 E304 E305 E306 E402 W291 W292 W293 W391 D100 module-import-not-at-top-of-file "
-    "wrong-import-position C0413 missing-module-docstring C0114",
+    FindingKind.UNUSED_EXPRESSION: "reportUnusedExpression reportUnusedCallResult B018 E703 pointless-statement "
+    "expression-not-assigned W0104 W0106",
+    FindingKind.JOIN_LAYOUT: "E301 E302 E303 E304 E305 E306",
+    FindingKind.FILE_LAYOUT: "W391 D100 missing-module-docstring C0114 INP001",
+    FindingKind.IMPORT_POSITION: "E402 module-import-not-at-top-of-file wrong-import-position C0413",
 }
 _BY_CODE = {code: kind for kind, codes in _KINDS.items() for code in codes.split()}
 _EITHER_UNBOUND = "unbound-name"

@@ -79,10 +79,15 @@ def _without_our_names(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def _is_lost(document: VirtualDocument, diagnostic: Diagnostic) -> bool:
-    """Whether an unplaced finding must be told: those about glue are about our own text."""
+    """Whether a finding without a place must be told: it speaks of the whole text. Others are about text of ours."""
     if diagnostic.severity > DiagnosticSeverity.WARNING or DiagnosticTag.UNNECESSARY in diagnostic.tags:
         return False
-    return document.line_map.place_at(diagnostic.range.start.line) is None
+    start, end = diagnostic.range.start, diagnostic.range.end
+    if document.line_map.place_at(start.line) is not None:
+        return False
+    return (
+        start == end or document.line_map.place_at(end.line) is not None or start.line >= document.line_map.line_count
+    )
 
 
 def _judge(document: VirtualDocument, finding: CellDiagnostic) -> CellDiagnostic | None:
@@ -92,30 +97,45 @@ def _judge(document: VirtualDocument, finding: CellDiagnostic) -> CellDiagnostic
         return finding
     diagnostic = finding.diagnostic
     if diagnostic.severity is DiagnosticSeverity.HINT or DiagnosticTag.UNNECESSARY in diagnostic.tags:
-        return None if PREFIX in diagnostic.message or _is_unreachable(diagnostic) else finding
-    if _is_notebook_way(advice, diagnostic, document):
-        return None
-    return finding
+        return None if _is_unreachable(diagnostic) else finding
+    return None if _is_silenced(advice, diagnostic) or _is_notebook_way(advice, diagnostic) else finding
 
 
-def _is_notebook_way(advice: CellAdvice, diagnostic: Diagnostic, document: VirtualDocument) -> bool:
-    place, kind = diagnostic.range.start, kind_of(diagnostic)
-    return (
-        advice.broken
-        or any(stretch.start <= place <= stretch.end for stretch in advice.dead)
-        or (kind is FindingKind.SYNTAX and place in advice.await_places)
-        or (
-            kind is FindingKind.IMPORT
-            and any(stretch.start <= place <= stretch.end for stretch in advice.missing_imports)
-        )
-        or (kind is FindingKind.REDEFINITION and not _is_rebound_here(advice, diagnostic, document))
-        or (diagnostic.code or "") in advice.silenced_codes
-    )
+def _is_silenced(advice: CellAdvice, diagnostic: Diagnostic) -> bool:
+    """Whether the cell does not parse, never comes to this line, or switches the rule off."""
+    place = diagnostic.range.start
+    return advice.broken or _within(place, advice.dead) or (diagnostic.code or "") in advice.silenced_codes
 
 
-def _is_rebound_here(advice: CellAdvice, diagnostic: Diagnostic, document: VirtualDocument) -> bool:
-    """Whether the redefinition lies within one cell, where it is the user's own."""
-    return any(f"{quote}{name}{quote}" in diagnostic.message for name in advice.rebound for quote in "`'\"")
+def _is_notebook_way(advice: CellAdvice, diagnostic: Diagnostic) -> bool:
+    """Whether the finding exists only because cells were joined to a file."""
+    place = diagnostic.range.start
+    match kind_of(diagnostic):
+        case FindingKind.SYNTAX:
+            return place in advice.await_places
+        case FindingKind.IMPORT:
+            return _within(place, advice.missing_imports)
+        case FindingKind.REDEFINITION:
+            return not any(_names(diagnostic, name) for name in advice.rebound)
+        case FindingKind.UNUSED_EXPRESSION:
+            last = advice.last_expression
+            return last is not None and last.start <= place
+        case FindingKind.JOIN_LAYOUT:
+            return advice.first_code is None or place.line <= advice.first_code.line
+        case FindingKind.IMPORT_POSITION:
+            return advice.imports_end is None or place < advice.imports_end
+        case FindingKind.FILE_LAYOUT:
+            return True
+    return False
+
+
+def _within(place: TextPosition, stretches: Sequence[TextRange]) -> bool:
+    return any(stretch.start <= place <= stretch.end for stretch in stretches)
+
+
+def _names(diagnostic: Diagnostic, name: str) -> bool:
+    """Whether the message speaks of `name`: every server puts names into quotes of its own."""
+    return any(f"{quote}{name}{quote}" in diagnostic.message for quote in "`'\"")
 
 
 def _soften(document: VirtualDocument, findings: Sequence[CellDiagnostic]) -> Iterator[CellDiagnostic]:
@@ -142,7 +162,7 @@ def _star_failed(document: VirtualDocument, findings: Sequence[CellDiagnostic]) 
 
 def _bound_here(document: VirtualDocument, finding: CellDiagnostic) -> bool:
     bound = document.advice.get(finding.cell_index, _NO_ADVICE).bound
-    return any(f"{quote}{name}{quote}" in finding.diagnostic.message for name in bound for quote in "`'\"")
+    return any(_names(finding.diagnostic, name) for name in bound)
 
 
 def _as_warning(finding: CellDiagnostic) -> CellDiagnostic:

@@ -30,6 +30,7 @@ class CellAdvice:
         dead: stretches that never run since the cell ended before.
         first_code: where its first statement begins; `None` without statements.
         last_expression: the expression whose value a kernel shows.
+        imports_end: where the first statement begins that is no import; `None` where there is none.
         bound: names that it binds.
         rebound: names that it binds more than once.
         star_imports: its `from … import *`.
@@ -44,6 +45,7 @@ class CellAdvice:
     dead: tuple[TextRange, ...] = ()
     first_code: TextPosition | None = None
     last_expression: TextRange | None = None
+    imports_end: TextPosition | None = None
     bound: frozenset[str] = frozenset()
     rebound: frozenset[str] = frozenset()
     star_imports: tuple[TextRange, ...] = ()

@@ -4,10 +4,12 @@ Nothing here depends on other cells, so the result is kept as long as the cell's
 in `python_chunk`.
 """
 
+import ast
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypedDict
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic, DiagnosticSeverity
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
@@ -133,19 +135,36 @@ def _sound_cell(
         futures=futures.features,
         directives=directives,
         history_names=frozenset(_HISTORY_NAME.findall(text)) if "_" in text else frozenset(),
-        file_uses=tuple(_range_to_cell(chunk, place) for place in find_dunder_file_uses(tree, sources)),
+        file_uses=_ranges_to_cell(chunk, find_dunder_file_uses(tree, sources)),
         advice=CellAdvice(
             await_places=frozenset(
                 place for found in find_top_level_awaits(tree, sources) if (place := chunk.to_cell(found)) is not None
             ),
-            dead=tuple(_range_to_cell(chunk, place) for place in (dead_ranges(sources, end) if end else ())),
-            first_code=chunk.to_cell(sources.start(tree.body[0])) if tree.body else None,
+            dead=_ranges_to_cell(chunk, dead_ranges(sources, end) if end else ()),
             bound=names.bound,
             rebound=names.rebound,
-            star_imports=tuple(_range_to_cell(chunk, place) for place in names.star_imports),
+            star_imports=_ranges_to_cell(chunk, names.star_imports),
             silenced_codes=directives.silenced_codes,
+            **_layout(tree, sources, chunk),
         ),
     )
+
+
+class _Layout(TypedDict):
+    first_code: TextPosition | None
+    last_expression: TextRange | None
+    imports_end: TextPosition | None
+
+
+def _layout(tree: ast.Module, source: SourceText, chunk: CellChunk) -> _Layout:
+    """Where a cell's parts begin and end, for rules of style that mean a file."""
+    last = tree.body[-1] if tree.body else None
+    other = next((node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))), None)
+    return {
+        "first_code": chunk.to_cell(source.start(tree.body[0])) if tree.body else None,
+        "last_expression": _range_to_cell(chunk, source.range(last)) if isinstance(last, ast.Expr) else None,
+        "imports_end": chunk.to_cell(source.start(other)) if other else None,
+    }
 
 
 def _as_broken(cell: PythonCell, lost: tuple[str, ...]) -> PythonCell:
@@ -160,6 +179,10 @@ def _to_cell(lines: Sequence[MappedLine], place: TextRange) -> TextRange:
 def _range_to_cell(chunk: CellChunk, place: TextRange) -> TextRange:
     start, end = _nearest(chunk, place.start), _nearest(chunk, place.end)
     return TextRange(start, max(start, end))
+
+
+def _ranges_to_cell(chunk: CellChunk, places: Iterable[TextRange]) -> tuple[TextRange, ...]:
+    return tuple(_range_to_cell(chunk, place) for place in places)
 
 
 def _nearest(chunk: CellChunk, place: TextPosition) -> TextPosition:

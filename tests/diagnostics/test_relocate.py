@@ -1,0 +1,229 @@
+"""Findings of a virtual document in cells: a notebook's own ways out, everything else in its place.
+
+The codes and places are those that real servers send (`tests/e2e` asks them); here each rule stands alone, in both
+directions.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from jupyter_lsp_agent.core.diagnostic import Diagnostic, DiagnosticSeverity, DiagnosticTag, RelatedInformation
+from jupyter_lsp_agent.core.ids import DocumentUri
+from jupyter_lsp_agent.core.positions import TextPosition, TextRange, WirePosition, WireRange
+from jupyter_lsp_agent.diagnostics.relocate import Relocated, relocate
+from jupyter_lsp_agent.notebook.advice import Guard
+from jupyter_lsp_agent.notebook.virtual_document import BuildOptions, VirtualDocument, build_virtual_documents
+from tests.support.notebooks import python_notebook
+
+ERROR, WARNING, HINT = DiagnosticSeverity.ERROR, DiagnosticSeverity.WARNING, DiagnosticSeverity.HINT
+
+
+def document(*sources: str) -> VirtualDocument:
+    return build_virtual_documents(python_notebook(*sources), BuildOptions()).documents[0]
+
+
+def find(virtual: VirtualDocument, words: str) -> TextRange:
+    """Where `words` stand last in the virtual text."""
+    start = virtual.text.rindex(words)
+    line = virtual.text.count("\n", 0, start)
+    column = start - (virtual.text.rfind("\n", 0, start) + 1)
+    return TextRange(TextPosition(line, column), TextPosition(line, column + len(words)))
+
+
+def about(virtual: VirtualDocument, words: str, code: str | None, message: str = "m") -> Diagnostic:
+    return Diagnostic(find(virtual, words), ERROR, message, "server", code)
+
+
+def kept(*sources: str, at: str, code: str | None, message: str = "m") -> list[DiagnosticSeverity]:
+    """The severities of what is left of one error at the words `at`."""
+    virtual = document(*sources)
+    found = relocate(virtual, [about(virtual, at, code, message)])
+    return [finding.diagnostic.severity for finding in found.cell_diagnostics]
+
+
+def test_a_finding_comes_back_in_its_cell() -> None:
+    virtual = document("a = 1", "b = 2\n😀 = undefined")
+    found = relocate(virtual, [about(virtual, "undefined", "undefined-name")])
+    ((finding),) = found.cell_diagnostics
+    assert finding.cell_index == 1
+    assert finding.diagnostic.range == TextRange(TextPosition(1, 4), TextPosition(1, 13))
+    assert (found.unmapped, found.guards) == ((), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("source", "at", "code", "left"),
+    [
+        ("await f()", "await", "invalid-syntax", 0),
+        ("await f()", "await", None, 0),
+        ("n: int = await f()", "await", "invalid-syntax", 0),
+        ("n: int = await f()", "await", "invalid-assignment", 1),
+        ("n: int = await f()", "n", "invalid-syntax", 1),
+        ("async with a: pass", "async", "top-level-await", 0),
+        ("[i async for i in a]", "async", None, 0),
+        ("[i async for i in a]", "[", "invalid-syntax", 0),
+        ("[await i for i in a]", "await", "invalid-syntax", 0),
+        ("[await i for i in a]", "await", "not-async", 1),
+        ("async def k():\n    await f()", "await", "invalid-syntax", 1),
+    ],
+)
+def test_await_outside_functions_is_fine_and_nothing_else_at_its_place(
+    source: str, at: str, code: str | None, left: int
+) -> None:
+    assert len(kept(source, at=at, code=code)) == left
+
+
+@pytest.mark.parametrize(
+    ("sources", "at", "left"),
+    [
+        (("raise A\ndead = 1", "x"), "dead", 0),
+        (("raise A\ndead = 1", "x"), "x", 1),
+        (("if a:\n    raise A\n    dead\nelse:\n    raise B", "x"), "dead", 0),
+        (("if a:\n    raise A\n    dead", "x"), "dead", 1),
+        (("x = = 1\nimport os", "y"), "os", 0),
+        (("x = = 1\nimport os", "y"), "y", 1),
+    ],
+)
+def test_what_never_runs_and_what_does_not_parse_gives_no_further_findings(
+    sources: tuple[str, ...], at: str, left: int
+) -> None:
+    assert len(kept(*sources, at=at, code="some-rule")) == left
+
+
+@pytest.mark.parametrize(
+    ("sources", "left"),
+    [
+        (("def f(): ...", "def f(a): ..."), 0),
+        (("def f(): ...\ndef f(a): ...", "f()"), 1),
+        (("class f: ...\nf = 3", "f()"), 1),
+    ],
+)
+@pytest.mark.parametrize("code", ["reportRedeclaration", "redefinition", "no-redef", "F811"])
+def test_redefinition_is_told_within_a_cell_only(sources: tuple[str, ...], code: str, left: int) -> None:
+    assert len(kept(*sources, at="f", code=code, message='"f" is obscured')) == left
+
+
+@pytest.mark.parametrize(
+    ("sources", "code", "message", "severity"),
+    [
+        (("if a:\n    x = 1", "x"), "possibly-unresolved-reference", "`x` may be missing", WARNING),
+        (("if a:\n    x = 1\nx",), "possibly-unresolved-reference", "`x` may be missing", ERROR),
+        (("if a:\n    x = 1", "x"), "unbound-name", "`x` may be uninitialized", WARNING),
+        (("if a:\n    x = 1", "x"), "unbound-name", "`x` is uninitialized", ERROR),
+        (("from os import *", "x"), "undefined-name", "`x`", ERROR),
+        (("%pylab inline", "x"), "undefined-name", "`x`", WARNING),
+        (("%run nowhere.py", "x"), "unresolved-reference", "`x`", WARNING),
+        (("%run nowhere.py", "x"), "invalid-assignment", "`x`", ERROR),
+    ],
+)
+def test_names_that_may_be_there_are_warnings(
+    sources: tuple[str, ...], code: str, message: str, severity: DiagnosticSeverity
+) -> None:
+    assert kept(*sources, at="x", code=code, message=message) == [severity]
+
+
+def test_a_star_import_that_fails_is_one_error() -> None:
+    virtual = document("import nothere\nfrom gone import *", "array([1])\nzeros(2)")
+    names = [about(virtual, "array", "undefined-name"), about(virtual, "zeros", "undefined-name")]
+    star, other = about(virtual, "gone", "unresolved-import"), about(virtual, "nothere", "unresolved-import")
+    assert _severities(relocate(virtual, [star, *names])) == [ERROR, WARNING, WARNING]
+    assert _severities(relocate(virtual, [other, *names])) == [ERROR, ERROR, ERROR]
+
+
+def _severities(found: Relocated) -> list[DiagnosticSeverity]:
+    return [finding.diagnostic.severity for finding in found.cell_diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("sources", "at", "code", "left"),
+    [
+        (("x\ny",), "y", "reportUnusedExpression", 0),
+        (("x\ny",), "x", "reportUnusedExpression", 1),
+        (("x\ny;",), ";", "E703", 0),
+        (("x = 1", "def f(): ..."), "def", "E302", 0),
+        (("x = 1", "x = 1\ndef f(): ..."), "def", "E302", 1),
+        (("x = 1", "import os\nx = 1"), "import", "E402", 0),
+        (("x = 1", "x = 1\nimport os"), "import", "E402", 1),
+        (("x = 1", "y = 1"), "x", "D100", 0),
+        (("x = 1", "y = 1 "), "y", "W291", 1),
+    ],
+)
+def test_rules_of_style_that_mean_a_file_are_left_out(sources: tuple[str, ...], at: str, code: str, left: int) -> None:
+    assert len(kept(*sources, at=at, code=code)) == left
+
+
+def test_a_check_of_an_annotation_is_told_at_the_annotation() -> None:
+    virtual = document("cfg: int = 'a'", "cfg: str = 'b'")
+    line = next(n for n, text in enumerate(virtual.text.split("\n")) if text.startswith("_jla_check"))
+    place = TextRange(TextPosition(line, 28), TextPosition(line, 31))
+    (found,) = relocate(virtual, [Diagnostic(place, ERROR, "m", "server", "invalid-assignment")]).cell_diagnostics
+    assert (found.cell_index, found.diagnostic.range) == (0, TextRange(TextPosition(0, 0), TextPosition(0, 14)))
+
+
+def test_findings_about_our_own_text_are_nobodys() -> None:
+    virtual = document("x = = 1", "x")
+    prefix = Diagnostic(TextRange(TextPosition(1, 0), TextPosition(1, 4)), ERROR, "m", "server", "E704")
+    glue = about(virtual, "_jla_missing", "unresolved-import")
+    assert relocate(virtual, [prefix, glue]) == Relocated(())
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        TextRange(TextPosition(0, 0), TextPosition(0, 0)),
+        TextRange(TextPosition(0, 0), TextPosition(7, 1)),
+        TextRange(TextPosition(999, 0), TextPosition(999, 0)),
+    ],
+)
+def test_findings_about_the_whole_text_are_unmapped(place: TextRange) -> None:
+    finding = Diagnostic(place, WARNING, "cannot read configuration", "server", "config")
+    assert relocate(document("x"), [finding]).unmapped == (finding,)
+    assert relocate(document("x"), [replace(finding, severity=HINT)]).unmapped == ()
+
+
+def test_messages_speak_of_ipythons_types() -> None:
+    virtual = document("x = !ls", "x.nope")
+    message = "Object of type `_jla_SList` has no attribute `nope`"
+    (found,) = relocate(virtual, [about(virtual, "nope", "unresolved-attribute", message)]).cell_diagnostics
+    assert found.diagnostic.message == "Object of type `SList` has no attribute `nope`"
+
+
+def test_hints_are_passed_on_unless_they_call_code_unreachable() -> None:
+    virtual = document("import os")
+    unused = replace(about(virtual, "os", None, "`os` is unused"), severity=HINT, tags=(DiagnosticTag.UNNECESSARY,))
+    dead = replace(unused, message="Code is unreachable")
+    assert _severities(relocate(virtual, [unused, dead])) == [HINT]
+
+
+def test_related_places_in_our_text_are_left_out() -> None:
+    virtual = document("x")
+    wire = WireRange(WirePosition(0, 0), WirePosition(0, 1))
+    here = RelatedInformation(DocumentUri("file:///a"), wire, "m", find(virtual, "x"))
+    there = RelatedInformation(DocumentUri("file:///b"), wire, "m")
+    finding = replace(about(virtual, "x", "c"), related_information=(here, there))
+    (found,) = relocate(virtual, [finding]).cell_diagnostics
+    assert found.diagnostic.related_information == (there,)
+
+
+def unreachable(virtual: VirtualDocument, first: str, last: str) -> Diagnostic:
+    place = TextRange(find(virtual, first).start, find(virtual, last).end)
+    return Diagnostic(place, HINT, "Code is unreachable", "server", None, tags=(DiagnosticTag.UNNECESSARY,))
+
+
+@pytest.mark.parametrize(
+    ("sources", "first", "last", "guard"),
+    [
+        (("die()", "b = 2"), "b = 2", "b = 2", Guard("die()", 0)),
+        (("die()", "", "# c", "b = 2", "c"), "b = 2", "c", Guard("die()", 0)),
+        (("die()\ndead = 1", "b = 2"), "dead", "b = 2", Guard("die()\ndead = 1", 1, 0)),
+        (("die()\ndead = 1", "b = 2"), "dead", "dead = 1", None),
+        (("def f():\n    die()\n    dead = 1", "b = 2"), "dead", "dead = 1", None),
+    ],
+)
+def test_a_later_cell_that_a_server_calls_dead_asks_for_a_guard(
+    sources: tuple[str, ...], first: str, last: str, guard: Guard | None
+) -> None:
+    virtual = document(*sources)
+    found = relocate(virtual, [unreachable(virtual, first, last)])
+    assert found.cell_diagnostics == ()
+    assert found.guards == (frozenset() if guard is None else {guard})
