@@ -152,7 +152,10 @@ async def _ask_about_kernel(task: NotebookTask, asker: Asker, chain: Chain) -> O
         relocated, rounds_left = relocate(document, answer.diagnostics), rounds_left - 1
         if relocated.guards <= guards or not rounds_left:
             unseen = () if relocated.guards <= guards else _after_guards(task, document, relocated)
-            return Outcome(relocated.cell_diagnostics, answer.servers, (), tuple(unseen), relocated.unmapped)
+            findings = tuple(
+                speak_of_notebook(found, task.place.path, document.line_map) for found in relocated.cell_diagnostics
+            )
+            return Outcome(findings, answer.servers, (), tuple(unseen), relocated.unmapped)
         task.memory.guards[chain] = guards | relocated.guards
 
 
@@ -194,7 +197,6 @@ def _joined(task: NotebookTask, built: VirtualNotebook, outcomes: list[Outcome])
     cells = {cell.index: cell for cell in task.notebook.cells}
     total = _sum(outcomes)
     findings = merge_cell_diagnostics((built.findings, total.findings))
-    findings = tuple(speak_of_notebook(found, task.place.path) for found in findings)
     findings = tuple(found for found in findings if found.cell_index not in built.ignored_cells)
     unchecked = (*_own_unchecked(built, cells), *total.unchecked)
     if task.interpreter.elsewhere is not None:

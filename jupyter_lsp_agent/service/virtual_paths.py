@@ -1,10 +1,13 @@
 """Where a virtual document pretends to lie: beside the notebook, under a name that no file has and no import means."""
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic
+from jupyter_lsp_agent.core.positions import TextPosition
+from jupyter_lsp_agent.notebook.line_map import LineMap
 
 _MARK = "jla"
 
@@ -28,11 +31,22 @@ def virtual_path(notebook: Path, extension: str, cell_index: int | None = None) 
     return path
 
 
-def speak_of_notebook(found: CellDiagnostic, notebook: Path) -> CellDiagnostic:
-    """The finding with the notebook's name wherever a server put the virtual document's."""
-    mark = f"{notebook.name}.{_MARK}"
-    message = found.diagnostic.message
-    if mark not in message:
+def speak_of_notebook(found: CellDiagnostic, notebook: Path, line_map: LineMap) -> CellDiagnostic:
+    """The finding with cells and the notebook's name wherever a server's message speaks of the virtual document.
+
+    Args:
+        found: the finding.
+        notebook: the notebook's path.
+        line_map: of the virtual document.
+    """
+    if f"{notebook.name}.{_MARK}" not in found.diagnostic.message:
         return found
-    message = message.replace(f"{mark}.py", notebook.name).replace(mark, notebook.name)
+
+    def place(match: re.Match[str]) -> str:
+        location = line_map.to_cell(TextPosition(int(match["line"]) - 1, 0)) if match["line"] else None
+        return notebook.name if location is None else f"{notebook.name} cell {location.cell_index}"
+
+    name = re.escape(f"{notebook.name}.{_MARK}")
+    pattern = rf"[^\s`'\"]*{name}\d*\.\w+(?::(?P<line>\d+)(?::\d+)?)?"
+    message = re.sub(pattern, place, found.diagnostic.message)
     return replace(found, diagnostic=replace(found.diagnostic, message=message))
