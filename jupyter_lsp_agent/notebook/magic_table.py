@@ -49,7 +49,7 @@ class ArgumentBinding:
     """Names that a magic's arguments bind.
 
     Attributes:
-        pattern: each place in the arguments where it is found binds; group 1 is a name, or several, with commas or blanks.
+        pattern: wherever it is found in the arguments, its group 1 is a name, or several, with commas or blanks.
         gives: prelude name that gives such a value.
     """
 

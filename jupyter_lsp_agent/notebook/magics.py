@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 
 from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.core.positions import CellLine, split_lines
+from jupyter_lsp_agent.notebook.automagic import AUTOMAGIC_WORDS, find_automagic
 from jupyter_lsp_agent.notebook.cell_cleanup import SourceLine, clean_lines, source_lines
 from jupyter_lsp_agent.notebook.cell_translation import CellScope, CellTranslation, ForeignBody, MagicOptions
 from jupyter_lsp_agent.notebook.ipython_syntax import (
     Construct,
-    find_automagic,
     find_constructs,
     may_hold_ipython_syntax,
 )
@@ -24,7 +24,6 @@ from jupyter_lsp_agent.notebook.line_map import MappedLine
 from jupyter_lsp_agent.notebook.magic_arguments import statement_start
 from jupyter_lsp_agent.notebook.magic_prelude import ANY, PRELUDE, prelude_lines
 from jupyter_lsp_agent.notebook.magic_table import (
-    AUTOMAGIC_WORDS,
     BACKGROUND,
     CELL_MAGICS,
     CODE_TEMPLATE,
@@ -112,7 +111,7 @@ class _CellTranslator:
         return lines[first:]
 
     def _automagic(self, line: str) -> list[Construct]:
-        form = find_automagic(line, AUTOMAGIC_WORDS)
+        form = find_automagic(line)
         if form is None:
             return []
         self._sheet.automagic = form.content.partition(" ")[0]

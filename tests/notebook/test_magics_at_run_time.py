@@ -8,8 +8,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from jupyter_lsp_agent.notebook.automagic import AUTOMAGIC_WORDS
 from jupyter_lsp_agent.notebook.cell_translation import MagicOptions
-from jupyter_lsp_agent.notebook.magic_table import AUTOMAGIC_WORDS
 from jupyter_lsp_agent.notebook.magics import close_own_scopes, prelude_lines, translate_cell
 
 
