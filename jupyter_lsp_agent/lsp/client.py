@@ -207,8 +207,8 @@ class LanguageClient:
     async def _diagnose(self, entry: OpenDocument, document: TextDocument, *, recheck: bool) -> DiagnosticReport:
         began_seconds = self._clock.monotonic_seconds()
         async with entry.lock:
-            await self._documents.synchronise(entry, document.text, resend=self._must_resend(entry, recheck=recheck))
             await self._documents.close_surplus()
+            await self._documents.synchronise(entry, document.text, resend=self._must_resend(entry, recheck=recheck))
             verdict = await self._verdicts.seek(entry)
             return DiagnosticReport(
                 entry.uri,

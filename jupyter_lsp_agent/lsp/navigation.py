@@ -130,8 +130,8 @@ class Navigation:
         more: dict[str, Any] | None,
     ) -> Any:
         async with entry.lock:
-            await self._documents.synchronise(entry, document.text)
             await self._documents.close_surplus()
+            await self._documents.synchronise(entry, document.text)
             params: dict[str, Any] = {"textDocument": {"uri": entry.uri}, **(more or {})}
             if position is not None:
                 params["position"] = self._wire_position(entry, position)
