@@ -159,7 +159,7 @@ class _Folder:
     def leaves_out(self, path: str, *, is_folder: bool) -> bool:
         """Whether an entry of this folder is ignored by git or excluded."""
         return is_ignored(self.ignored, path, is_folder=is_folder) or any(
-            rule.verdict(path, is_folder=is_folder) for rule in self.excluded
+            rule.covers(path, is_folder=is_folder) for rule in self.excluded
         )
 
 
@@ -207,7 +207,7 @@ def _is_entered(entry: os.DirEntry[str]) -> bool:
 
 def _is_wanted(entry: os.DirEntry[str], include: Sequence[Rules]) -> bool:
     return entry.name.lower().endswith(_NOTEBOOK_EXTENSION) or any(
-        rule.verdict(entry.path, is_folder=False) for rule in include
+        rule.covers(entry.path, is_folder=False) for rule in include
     )
 
 
@@ -230,7 +230,7 @@ def _is_never_checked(path: Path, options: DiscoveryOptions) -> bool:
         glob_rules(options.current, options.never, name="exclude"),
         *_workspace_rules_above(path.parent, find_git_worktree(path) or path.parent, options),
     ]
-    return any(rule.verdict(str(path), is_folder=False) for rule in rules)
+    return any(rule.covers(str(path), is_folder=False) for rule in rules)
 
 
 def _bases(named: Path, options: DiscoveryOptions) -> tuple[Path, ...]:

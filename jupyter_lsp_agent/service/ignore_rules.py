@@ -11,10 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
+from pathspec.pattern import Pattern, RegexPattern
 
 from jupyter_lsp_agent.core.errors import SettingsError
 
 _IGNORE_FILE = ".gitignore"
+_FOLDER_MARK = "ps_d"
+"""The group of a pattern's expression that matches the slash behind a folder's name."""
+_ANY_FOLDER = f"(?P<{_FOLDER_MARK}>/)"
+"""The expression of `*/`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +30,53 @@ class Rules:
     spec: GitIgnoreSpec
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
-        """Whether the patterns take `path`; `None` where they say nothing, or `path` is not below their folder."""
-        prefix = self.base if self.base.endswith(os.sep) else self.base + os.sep
-        if not path.startswith(prefix):
+        """What the last pattern that means `path` itself says of it, as git has it; `None` where none does.
+
+        What follows from a folder above `path` is left to who walks down: an ignored folder is not entered, and to
+        bring a folder back brings back nothing in it.
+        """
+        relative = self._relative(path, is_folder=is_folder)
+        if relative is None:
             return None
-        relative = path[len(prefix) :].replace(os.sep, "/")
-        return self.spec.check_file(relative + "/" if is_folder else relative).include
+        taking = (pattern for pattern in reversed(self.spec.patterns) if _means(pattern, relative))
+        return next((pattern.include for pattern in taking), None)
+
+    def covers(self, path: str, *, is_folder: bool) -> bool:
+        """Whether the patterns take `path`, or a folder that it is in."""
+        relative = self._relative(path, is_folder=is_folder)
+        return relative is not None and self.spec.match_file(relative)
 
     def without_those_on(self, folder: str) -> "Rules":
-        """The rules without the patterns that take `folder` itself: who names an ignored folder means what is in it."""
+        """The rules without the patterns that take `folder` itself, since who names a folder means what is in it."""
         kept = [
             pattern
             for pattern in self.spec.patterns
-            if not (pattern.include and Rules(self.base, GitIgnoreSpec([pattern])).verdict(folder, is_folder=True))
+            if not Rules(self.base, GitIgnoreSpec([pattern])).covers(folder, is_folder=True)
         ]
         return Rules(self.base, GitIgnoreSpec(kept))
+
+    def _relative(self, path: str, *, is_folder: bool) -> str | None:
+        """The path below the rules' folder, as patterns have it; `None` where it is not below."""
+        prefix = self.base if self.base.endswith(os.sep) else self.base + os.sep
+        if not path.startswith(prefix):
+            return None
+        return path[len(prefix) :].replace(os.sep, "/") + ("/" if is_folder else "")
+
+
+def _means(pattern: Pattern, relative: str) -> bool:
+    """Whether a pattern matches a path itself, not only a folder above it. A folder's path ends with a slash.
+
+    The library's expressions mark the slash behind what they matched: the last one of a folder's own path, or one in
+    between. Those without such a mark (`a/**`) match what is inside, and a folder is not inside itself.
+    """
+    if not isinstance(pattern, RegexPattern) or pattern.regex is None:
+        return False  # a comment, or an empty line
+    if _FOLDER_MARK not in pattern.regex.groupindex:
+        return pattern.regex.search(relative.removesuffix("/")) is not None
+    if pattern.regex.pattern == _ANY_FOLDER:
+        return relative.endswith("/")
+    match = pattern.regex.search(relative)
+    return match is not None and (match[_FOLDER_MARK] is None or match.end(_FOLDER_MARK) == len(relative))
 
 
 def glob_rules(base: Path, globs: Iterable[str], *, name: str) -> Rules:
@@ -65,7 +102,7 @@ def rules_above(folder: Path, worktree: Path | None) -> tuple[Rules, ...]:
     """The rules that hold in `folder`, the weakest first; its own `.gitignore` is not among them.
 
     Args:
-        folder: a folder that was named; patterns that would take it, or a folder above it, are left out.
+        folder: a folder that was named; whether it is ignored itself does not matter.
         worktree: the git worktree that it lies in; `None`: git ignores nothing.
     """
     if worktree is None:
@@ -74,9 +111,6 @@ def rules_above(folder: Path, worktree: Path | None) -> tuple[Rules, ...]:
     if folder != worktree:
         above = [parent for parent in reversed(folder.parents) if parent == worktree or worktree in parent.parents]
         rules += [rule for parent in above for rule in own_rules(str(parent))]
-    # Each folder on the way down counts as named.
-    for step in [folder, *folder.parents]:
-        rules = [rule.without_those_on(str(step)) for rule in rules]
     return tuple(rules)
 
 
@@ -117,8 +151,14 @@ def _read_rules(base: str, path: Path) -> tuple[Rules, ...]:
         text = path.read_bytes().decode("utf-8-sig", "surrogateescape")
     except OSError:
         return ()
-    lines = (line.removesuffix("\r") for line in text.split("\n"))
+    lines = (_spelt_out(line.removesuffix("\r")) for line in text.split("\n"))
     return (Rules(base, GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))),)
+
+
+def _spelt_out(line: str) -> str:
+    """A pattern for all folders below another one, with the star that it leaves out and the library wants."""
+    stripped = line.rstrip(" ")
+    return stripped + "*/" if stripped.endswith("**/") else line
 
 
 def _is_pattern(line: str) -> bool:

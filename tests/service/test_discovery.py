@@ -1,4 +1,5 @@
 import os
+import random
 import subprocess
 from pathlib import Path
 
@@ -246,6 +247,22 @@ class TestGit:
         (repository / ".gitignore").write_bytes(b"!\n\\\n[\nb.ipynb\n\xff\n")
         assert self.check(repository) == ["a.ipynb"]
 
+    @pytest.mark.parametrize("seed", range(20))
+    def test_random_trees_and_patterns(self, repository, seed):
+        chance = random.Random(seed)
+        folders = [repository]
+        for _ in range(8):
+            folders.append(chance.choice(folders) / chance.choice(["a", "b", "build", "x y"]))
+            folders[-1].mkdir(exist_ok=True)
+        for folder in folders:
+            for name in ("n.ipynb", "m.ipynb", "ab.ipynb"):
+                if chance.random() < 0.6:
+                    (folder / name).touch()
+            if chance.random() < 0.4:
+                lines = [random_pattern(chance) for _ in range(chance.randint(1, 4))]
+                (folder / ".gitignore").write_text("\n".join(lines))
+        self.check(repository)
+
     def test_outside_a_repository_nothing_is_ignored(self, tmp_path):
         plant(tmp_path, "a.ipynb")
         (tmp_path / ".gitignore").write_text("*\n")
@@ -261,6 +278,15 @@ class TestGit:
 def test_path_without_a_repository_is_as_named(tmp_path):
     plant(tmp_path, "sub/a.ipynb")
     assert path_in_repository(find(tmp_path).files[0]) == "sub/a.ipynb"
+
+
+def random_pattern(chance):
+    """A line of an ignore file, often an odd one."""
+    parts = ["a", "b", "build", "x y", "*.ipynb", "a*", "?", "[ab]", "**", "*", "n.ipynb"]
+    pattern = "/".join(chance.choice(parts) for _ in range(chance.randint(1, 3)))
+    before = chance.choice(["", "", "/", "!", "!/"])
+    after = chance.choice(["", "", "/", "  ", "/  "])
+    return before + pattern + after
 
 
 def git(folder, *arguments):
