@@ -36,7 +36,7 @@ class EditAnswer:
             "detail": written.note if written else None,
             "content_hash": self.outcome.content_hash,
             "edits": [{"cell_id": place.cell_id, "cell_index": place.cell_index} for place in self.outcome.places],
-            "report": self.report.to_dict() if self.report else None,
+            "report": None if self.report is None else self.report.to_dict(),
         }
 
     def to_text(self) -> str:
@@ -44,5 +44,5 @@ class EditAnswer:
         written = self.outcome.written
         first = f"Written ({written.kind.value})." if written else "Nothing was written."
         note = f" {written.note[0].upper()}{written.note[1:]}." if written and written.note else ""
-        report = f"\n{self.report.to_text()}" if self.report else ""
+        report = "" if self.report is None else f"\n{self.report.to_text()}"
         return f"{first}{note} content_hash {self.outcome.content_hash}{report}"
