@@ -1,5 +1,6 @@
 import os
 import random
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 
 from jupyter_lsp_agent.core.errors import SettingsError
 from jupyter_lsp_agent.service.discovery import DiscoveryOptions, discover, path_in_repository
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 
 def plant(root, *names):
@@ -169,6 +172,7 @@ def test_a_name_that_is_no_utf_8(tmp_path):
     assert shown(tmp_path) == [name]
 
 
+@needs_git
 def test_the_workspaces_own_exclude(tmp_path):
     plant(tmp_path, "old/a.ipynb", "new/b.ipynb", "sub/old/c.ipynb", "sub/d.ipynb")
     git(tmp_path, "init", "-q")
@@ -180,6 +184,7 @@ def test_the_workspaces_own_exclude(tmp_path):
     assert len(shown(tmp_path, use_workspace=False)) == 4
 
 
+@needs_git
 class TestGit:
     """Against git itself, where it is there: what it ignores is left out."""
 
