@@ -27,8 +27,8 @@ from jupyter_lsp_agent.lsp.wire.server import (
 
 _log = logging.getLogger(__name__)
 
-_LOG_LEVELS = {1: logging.WARNING, 2: logging.INFO}
-"""By LSP's MessageType. A server's error is a warning of ours: it is the server that has failed, not we."""
+_LOG_LEVELS = {1: logging.INFO}
+"""By LSP's MessageType, else DEBUG. Servers call things errors that no user of ours can or need do anything about."""
 
 _MAX_LOGGED_CHARACTERS = 2_000
 

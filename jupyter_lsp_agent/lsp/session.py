@@ -242,7 +242,7 @@ class ServerSession:
         cause = await connection.wait_closed()
         if self._state is ClientState.RUNNING:
             self._become(ClientState.FAILED)
-            _log.warning("%s died: %s", self._launch.server_id, cause)
+            _log.debug("%s died: %s", self._launch.server_id, cause)
             await connection.aclose()
 
     async def _close(self) -> None:
