@@ -116,7 +116,7 @@ _PROCESS = ArgumentBinding(re.compile(rf"(?<!\S)--proc[= ]\s*({_NAME})"))
 _SCRIPT_OUTPUTS = (_STANDARD_OUT, _STANDARD_ERROR, _PROCESS)
 _DASH_O = ArgumentBinding(re.compile(rf"(?<!\S)(?:-o|--output)[= ]?\s*{_NAMES}"))
 _ARROW = ArgumentBinding(re.compile(rf"(?:^|\s)({_NAME})\s*=?<<"))
-_BARE_NAME = ArgumentBinding(re.compile(rf"(?<!\S)({_NAME})(?!\S)"))
+_FRAME = ArgumentBinding(re.compile(rf"(?<!\S)(?<!--project )(?<!--location )(?<!--params )({_NAME})(?!\S)"))
 _CAPTURE = ArgumentBinding(re.compile(rf"(?<!\S)({_NAME})(?!\S)"), CAPTURED)
 _TIMEIT_RESULT = ArgumentBinding(re.compile(rf"^(?:-\S+\s+(?:\d+\s+)?)*-[tcqo]*v\s*({_NAME})"), TIMEIT)
 
@@ -167,7 +167,7 @@ _OTHER_BODIES: dict[str, CellMagic] = {
     **_other("octave", "octave", bindings=(_DASH_O,)),
     **_other("matlab", "matlab", bindings=(_DASH_O,)),
     **_other("sql", "sql", "jupysql", "sqlcmd", "kql", "sparksql", "duckdb", "dql", bindings=(_ARROW, _DASH_O)),
-    **_other("sql", "bigquery", "bqsql", "spark_sql", bindings=(_BARE_NAME,)),
+    **_other("sql", "bigquery", "bqsql", "spark_sql", bindings=(_FRAME,)),
     **_other("scala", "scala"),
     **_other("cpp", "cpp", "cu", "cuda"),
     **_other("c", "c"),
@@ -178,6 +178,7 @@ _OTHER_BODIES: dict[str, CellMagic] = {
     **_other("plaintext", "writefile", "file", "ai", "txt", "text"),
     "cython": CellMagic(BodyKind.LANGUAGE, LanguageId("cython"), binds_definitions=True),
     "cython_inline": CellMagic(BodyKind.LANGUAGE, LanguageId("cython")),
+    "cython_pyximport": CellMagic(BodyKind.LANGUAGE, LanguageId("cython"), binds_definitions=True),
     "pythran": CellMagic(BodyKind.LANGUAGE, LanguageId("python"), binds_definitions=True),
 }
 
