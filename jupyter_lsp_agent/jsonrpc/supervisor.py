@@ -46,6 +46,9 @@ OWNER = 0
 TERMINATE_SECONDS = 1.0
 """From SIGTERM to SIGKILL, where the owner gives no word."""
 
+_SEES_ALL = sys.platform == "linux"
+"""Whether all that descends from us stays below us and can be listed."""
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _WAKING = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -200,10 +203,10 @@ class Supervisor:
         return pid != 0
 
     def _signal(self, number: int) -> None:
-        if sys.platform == "linux":
-            for pid in _descendants(os.getpid()) if self.anybody_left else ():
-                _send_signal(os.kill, pid, number)
-        else:
+        pids = _descendants(os.getpid()) if _SEES_ALL and self.anybody_left else []
+        for pid in pids:
+            _send_signal(os.kill, pid, number)
+        if not pids and (self.anybody_left or not _SEES_ALL):
             _send_signal(os.killpg, self.group, number)
 
 
@@ -217,10 +220,13 @@ def _send_signal(send: Callable[[int, int], None], target: int, number: int) -> 
 def _descendants(ancestor: int) -> list[int]:
     """Everything below `ancestor`, from the kernel's list of all processes, as it is at this moment."""
     children: dict[int, list[int]] = {}
-    with os.scandir("/proc") as entries:
-        for entry in entries:
-            if entry.name.isdigit() and (parent := _parent_of(entry.name)):
-                children.setdefault(parent, []).append(int(entry.name))
+    try:
+        names = os.listdir("/proc")  # noqa: PTH208 - `pathlib` takes long to load
+    except OSError:
+        return []  # not mounted; the caller has the group
+    for name in names:
+        if name.isdigit() and (parent := _parent_of(name)):
+            children.setdefault(parent, []).append(int(name))
     found = list(children.get(ancestor, ()))
     for pid in found:  # grows while it is walked
         found.extend(children.get(pid, ()))
@@ -244,8 +250,10 @@ def _parent_of(pid: str) -> int:
 def _prctl(option: int, value: int) -> None:
     """prctl(2), which the standard library does not have; nothing where there is no Linux."""
     if sys.platform == "linux":
-        import ctypes
-
+        try:
+            import ctypes
+        except ImportError:
+            return  # a Python without it; the group is still ended
         ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0)
 
 

@@ -210,6 +210,8 @@ class _SupervisorProcess:
 
 
 def _start_supervisor() -> _SupervisorProcess:
+    if os.name != "posix":
+        raise SpawnFailedError("language servers are started on Linux and macOS only so far; use one of them, or WSL")
     # All of these are closed in every program that anybody starts (PEP 446); the supervisor alone is handed its ends.
     ours, theirs = socket.socketpair()
     stdin, stdout, stderr = os.pipe(), os.pipe(), os.pipe()

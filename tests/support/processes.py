@@ -1,6 +1,9 @@
 """Looking at processes: which of them still live."""
 
+import os
+import select
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -32,10 +35,27 @@ def processes_of(pids: Iterable[int]) -> list[psutil.Process]:
 
 def survivors(processes: Iterable[psutil.Process], *, timeout_seconds: float = 5.0) -> list[psutil.Process]:
     """Those that still live after `timeout_seconds`; returns as soon as none does."""
-    # A zombie below an init that takes no note of orphans never goes, so they are sorted out first and last.
-    waiting = [process for process in processes if lives(process)]
-    _, alive = psutil.wait_procs(waiting, timeout=timeout_seconds)
-    return [process for process in alive if lives(process)]
+    ends_at = time.monotonic() + timeout_seconds
+    waiting = list(processes)
+    for process in waiting:
+        _wait_for_end(process, max(0.0, ends_at - time.monotonic()))
+    return [process for process in waiting if lives(process)]
+
+
+def _wait_for_end(process: psutil.Process, timeout_seconds: float) -> None:
+    """A zombie has ended, though an init that is slow to take note of orphans may keep it for seconds."""
+    if not hasattr(os, "pidfd_open"):
+        psutil.wait_procs([process], timeout=timeout_seconds)
+        return
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return
+    try:
+        if lives(process):
+            select.select([descriptor], [], [], timeout_seconds)
+    finally:
+        os.close(descriptor)
 
 
 def marked(mark: str) -> list[psutil.Process]:
