@@ -13,8 +13,9 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "MAGICS.md"
 INTRODUCTION = """\
 # Magics
 
-What each of IPython's forms becomes before a language server sees it. A form is replaced in place: every other character of
-the cell is sent as it is. This page is made from the tables (`jupyter_lsp_agent/notebook/magic_table.py`); a test compares.
+What each of IPython's forms becomes before a language server sees it. A form is replaced in place: every other
+character of the cell is sent as it is. This page is made from the tables in
+`jupyter_lsp_agent/notebook/magic_table.py`; a test compares.
 
 ## Names that forms bind, and their types
 
@@ -83,13 +84,13 @@ def document() -> str:
     parts = [
         INTRODUCTION + "\n".join(_rows()),
         "## Cell magics",
-        "A cell magic that is not here is unknown: its body is `unchecked`, with the reason; names that it would bind count "
-        "as bound.\n`python_cell_magics` adds to those whose body is Python in the notebook's namespace. `%%script` is the "
-        "language of its program.",
+        "A cell magic that is not here is unknown: its body is `unchecked`, with the reason; names that it would bind\n"
+        "count as bound. `python_cell_magics` adds to those whose body is Python in the notebook's namespace.\n"
+        "`%%script` is in the language of its program.",
         "\n".join(_cell_magics()),
         "## Line magics",
-        "Any other line magic, every `!command` and every request for help becomes `pass`, or after `=` a value of unknown "
-        "type.",
+        "Any other line magic, every `!command` and every request for help becomes `pass`; another line magic\n"
+        "after `=` is a value of unknown type.",
         "\n".join(_line_magics()),
         "## Whole cells in another language by their first line",
         "On platforms that have them: "

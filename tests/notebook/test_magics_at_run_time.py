@@ -6,10 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magics.execution import TimeitResult
+from IPython.utils.capture import CapturedIO
+from IPython.utils.text import SList
 from traitlets.config import Config
 
 from jupyter_lsp_agent.notebook.automagic import AUTOMAGIC_WORDS
 from jupyter_lsp_agent.notebook.cell_translation import MagicOptions
+from jupyter_lsp_agent.notebook.magic_prelude import CAPTURED, SLIST, TIMEIT
 from jupyter_lsp_agent.notebook.magics import close_own_scopes, prelude_lines, translate_cell
 
 
@@ -204,3 +208,18 @@ def test_automagic_words_are_those_of_ipython(shell: InteractiveShell) -> None:
     lazy = getattr(shell.magics_manager, "lazy_magics", {})
     known = {*shell.magics_manager.magics["line"], *lazy.get("line", {})} - {"aimport", "autoreload"}
     assert {name for name in known if name.isidentifier()} - AUTOMAGIC_WORDS == set()
+
+
+@pytest.mark.parametrize(
+    ("helper", "original"),
+    [
+        (SLIST, SList()),
+        (CAPTURED, CapturedIO(None, None)),
+        (TIMEIT, TimeitResult(1, 1, 0.0, 0.0, [0.0], 0.0, 3)),
+    ],
+)
+def test_the_prelude_has_the_attributes_of_ipythons_classes(helper: str, original: object) -> None:
+    namespace: dict[str, object] = {}
+    exec(f"{chr(10).join(prelude_lines({helper}))}\nvalue = {helper}()", namespace)
+    ours = {name for name in dir(namespace["value"]) if not name.startswith("_")}
+    assert ours == {name for name in dir(original) if not name.startswith("_")}
