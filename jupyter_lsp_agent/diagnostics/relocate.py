@@ -83,11 +83,8 @@ def _is_lost(document: VirtualDocument, diagnostic: Diagnostic) -> bool:
     if diagnostic.severity > DiagnosticSeverity.WARNING or DiagnosticTag.UNNECESSARY in diagnostic.tags:
         return False
     start, end = diagnostic.range.start, diagnostic.range.end
-    if document.line_map.place_at(start.line) is not None:
-        return False
-    return (
-        start == end or document.line_map.place_at(end.line) is not None or start.line >= document.line_map.line_count
-    )
+    line_map = document.line_map
+    return line_map.place_at(start.line) is None and (start == end or end.line >= line_map.prefix_line_count)
 
 
 def _judge(document: VirtualDocument, finding: CellDiagnostic) -> CellDiagnostic | None:

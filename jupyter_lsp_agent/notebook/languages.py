@@ -9,7 +9,7 @@ A language is data: a row of the table. What is not here: which server checks it
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from jupyter_lsp_agent.core.ids import LanguageId
@@ -123,19 +123,28 @@ def file_extension(language_id: LanguageId) -> str:
     return row.extension if row else ".txt"
 
 
-def detect_language(notebook: Notebook) -> LanguageId | None:
+def is_python_cell(source: str) -> bool:
+    """Whether IPython would take `source`."""
+    return compiles(translate_cell(source, _NO_AUTOMAGIC).text)
+
+
+def detect_language(notebook: Notebook, is_python_cell: Callable[[str], bool] = is_python_cell) -> LanguageId | None:
     """The language of the notebook's kernel; `None` where nothing is said and the code is no Python.
 
     An unknown language comes back under the name that the notebook gives it.
+
+    Args:
+        notebook: the notebook as read.
+        is_python_cell: tells whether IPython would take a source; for callers that remember the answers.
     """
     said = list(dict.fromkeys(_said(notebook.kernel)))
     others = [language for language in said if language != PYTHON]
     if not said:
-        return PYTHON if _may_be_python(notebook) else None
+        return PYTHON if _share_of_python(notebook, is_python_cell) >= 0.5 or len(_code(notebook)) < 3 else None
     if not others:
         return PYTHON
     undecided = PYTHON in said or others[0] in _PYTHON_SUPERSETS
-    if undecided and "sagemath" not in others and _is_python(notebook):
+    if undecided and "sagemath" not in others and _share_of_python(notebook, is_python_cell) > 0.5:
         return PYTHON
     return others[0]
 
@@ -169,18 +178,7 @@ def _code(notebook: Notebook) -> list[str]:
     ]
 
 
-def _is_python(notebook: Notebook) -> bool:
-    """Whether most of the code is Python, IPython's own lines set aside."""
+def _share_of_python(notebook: Notebook, is_python_cell: Callable[[str], bool]) -> float:
+    """How much of the code is Python, a number from 0 to 1; a few broken cells do not speak against it."""
     sources = _code(notebook)
-    return sum(_is_cell(source) for source in sources) * 2 > len(sources)
-
-
-def _may_be_python(notebook: Notebook) -> bool:
-    """Whether a notebook that says nothing can be Python: a few broken cells do not speak against it."""
-    sources = _code(notebook)
-    return len(sources) < 3 or sum(_is_cell(source) for source in sources) * 2 >= len(sources)
-
-
-def _is_cell(source: str) -> bool:
-    """Whether IPython would take `source`."""
-    return compiles(translate_cell(source, _NO_AUTOMAGIC).text)
+    return sum(map(is_python_cell, sources)) / len(sources) if sources else 0.0

@@ -57,10 +57,11 @@ class CellChunk:
         ValueError: a span lies outside its line, or spans overlap, or a text holds a line end.
     """
 
-    __slots__ = ("_by_cell_line", "lines", "text")
+    __slots__ = ("_by_cell_line", "line_count", "lines", "text")
 
     def __init__(self, lines: Sequence[MappedLine]) -> None:
         self.lines = tuple(lines)
+        self.line_count = len(self.lines)
         self.text = "".join([line.text + "\n" for line in self.lines])
         self._by_cell_line: dict[int, list[int]] = {}
         for number, line in enumerate(self.lines):
@@ -70,11 +71,6 @@ class CellChunk:
                 _check_spans(line)
         if self.text.count("\n") != len(self.lines) or "\r" in self.text:
             raise ValueError("a virtual line holds a line end")
-
-    @property
-    def line_count(self) -> int:
-        """How many virtual lines there are."""
-        return len(self.lines)
 
     def to_cell(self, position: TextPosition) -> TextPosition | None:
         """The cell's place for a place of this chunk; `None` on glue."""
@@ -112,36 +108,36 @@ class LineMap:
         cells: cell index and chunk, in document order.
     """
 
-    __slots__ = ("_by_cell", "_places", "_starts", "line_count")
+    __slots__ = ("_cells", "_numbers", "_starts", "line_count", "prefix_line_count")
 
     def __init__(self, prefix_lines: int, cells: Sequence[tuple[int, CellChunk]]) -> None:
-        counts = [chunk.line_count for _, chunk in cells]
-        starts = list(accumulate(counts, initial=prefix_lines))
+        self.prefix_line_count = prefix_lines
+        starts = list(accumulate([chunk.line_count for _, chunk in cells], initial=prefix_lines))
         self.line_count = starts.pop()
         self._starts = starts
-        self._places = [
-            ChunkPlace(cell_index, chunk, start) for (cell_index, chunk), start in zip(cells, starts, strict=True)
-        ]
-        self._by_cell = {place.cell_index: place for place in self._places}
-        if len(self._by_cell) != len(self._places):
+        self._cells = cells
+        self._numbers = {cell_index: number for number, (cell_index, _) in enumerate(cells)}
+        if len(self._numbers) != len(cells):
             raise ValueError("a cell stands twice in one virtual document")
 
     @property
     def places(self) -> Sequence[ChunkPlace]:
         """The chunks in document order."""
-        return self._places
+        return [self._place(number) for number in range(len(self._starts))]
+
+    def _place(self, number: int) -> ChunkPlace:
+        return ChunkPlace(*self._cells[number], self._starts[number])
 
     def place_at(self, line: int) -> ChunkPlace | None:
         """The chunk that a virtual line belongs to; `None` for the prefix and past the end."""
         number = bisect_right(self._starts, line) - 1
         # Chunks without lines share their start with the next one, and bisect gives the last of them.
-        if number < 0 or line >= self.line_count:
-            return None
-        return self._places[number]
+        return None if number < 0 or line >= self.line_count else self._place(number)
 
     def place_of(self, cell_index: int) -> ChunkPlace | None:
         """Where a cell stands; `None` for a cell that is not in this document."""
-        return self._by_cell.get(cell_index)
+        number = self._numbers.get(cell_index)
+        return None if number is None else self._place(number)
 
     def to_cell(self, position: TextPosition) -> CellLocation | None:
         """The place in a cell that a virtual place stands for; `None` for the prefix, glue and past the end."""
@@ -153,7 +149,7 @@ class LineMap:
 
     def to_virtual(self, cell_index: int, position: TextPosition) -> TextPosition | None:
         """Where a cell's character stands; `None` where it was rewritten or is not in this document."""
-        place = self._by_cell.get(cell_index)
+        place = self.place_of(cell_index)
         found = None if place is None else place.chunk.to_virtual(position)
         if place is None or found is None:
             return None

@@ -45,11 +45,13 @@ class ModuleNames:
     @property
     def bound(self) -> frozenset[str]:
         """Everything that the cell binds."""
-        return frozenset(
-            {definition.name for definition in self.definitions}
-            | {annotation.name for annotation in self.annotations}
-            | self.assigned
-        )
+        return self.declared | self.assigned
+
+    @property
+    def declared(self) -> frozenset[str]:
+        """What the cell defines or annotates."""
+        defined = [definition.name for definition in self.definitions]
+        return frozenset(defined + [annotation.name for annotation in self.annotations])
 
     @property
     def rebound(self) -> frozenset[str]:

@@ -51,6 +51,7 @@ class PythonCell:
         lines: what may be sent of it, before `rewrites`.
         findings: our own, in the cell's coordinates.
         names: what it binds.
+        declared: what it defines or annotates.
         assigned: what it binds, or may bind, by other means than a definition or an annotation.
         broken_names: what a broken cell would bind, as far as one can tell.
         rewrites: what must be changed wherever the cell stands; in the coordinates of `lines`.
@@ -66,6 +67,7 @@ class PythonCell:
     lines: tuple[MappedLine, ...]
     findings: tuple[Diagnostic, ...] = ()
     names: ModuleNames = field(default_factory=ModuleNames)
+    declared: frozenset[str] = frozenset()
     assigned: frozenset[str] = frozenset()
     broken_names: tuple[str, ...] = ()
     rewrites: tuple[Rewrite, ...] = ()
@@ -130,6 +132,7 @@ def _sound_cell(
         lines=lines,
         findings=findings,
         names=names,
+        declared=names.declared,
         assigned=frozenset(names.assigned),
         rewrites=tuple(rewrites),
         futures=futures.features,

@@ -5,7 +5,6 @@ Two passes: each cell alone (`python_cell`, kept while its source is), then what
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,6 +16,7 @@ from jupyter_lsp_agent.notebook.cell_translation import CellTranslation, EffectK
 from jupyter_lsp_agent.notebook.line_map import LineMap
 from jupyter_lsp_agent.notebook.magics import close_own_scopes, translate_cell
 from jupyter_lsp_agent.notebook.model import Cell
+from jupyter_lsp_agent.notebook.notebook_names import NotebookNames
 from jupyter_lsp_agent.notebook.prefix import KERNEL_NAMES, prefix_text
 from jupyter_lsp_agent.notebook.python_cell import UNDEFINED_NAME, PythonCell, analyse_cell, own_finding
 from jupyter_lsp_agent.notebook.python_chunk import ChunkContext, PythonChunk, compose_chunk
@@ -47,7 +47,8 @@ class PythonText:
 def build_python_text(cells: Sequence[Cell], options: BuildOptions, cache: BuildCache) -> PythonText:
     """Build the text of a notebook's Python cells, in order."""
     analysed = _analyse_all(cells, options, cache)
-    names = _NotebookNames(analysed)
+    names = cache.names
+    names.update(analysed)
     chunks = [_compose(cell, names, options, cache) for cell in analysed]
     prefix = _prefix(analysed, names, options)
     indexes = [cell.index for cell in cells]
@@ -63,49 +64,25 @@ def build_python_text(cells: Sequence[Cell], options: BuildOptions, cache: Build
     )
 
 
-class _NotebookNames:
-    """Which names are bound in how many cells, and how."""
-
-    def __init__(self, cells: Sequence[PythonCell]) -> None:
-        self.assigned: Counter[str] = Counter()
-        self.bound: Counter[str] = Counter()
-        self.annotated: dict[str, set[str]] = {}
-        for cell in cells:
-            self.assigned.update(cell.assigned)
-            self.bound.update(cell.advice.bound)
-            for note in cell.names.annotations:
-                self.annotated.setdefault(note.name, set()).add(note.text)
-
-    def assigned_elsewhere(self, name: str, cell: PythonCell) -> bool:
-        """Whether another cell gives `name` a value by assignment, loop, import or a broken line."""
-        return self.assigned[name] > (name in cell.assigned)
-
-    def annotated_elsewhere(self, name: str, cell: PythonCell) -> bool:
-        """Whether another cell declares a type for `name`."""
-        return name in self.annotated and self.bound[name] > 1 and not cell.names.annotations
-
-    def bound_elsewhere(self, name: str, cell: PythonCell) -> bool:
-        """Whether another cell binds `name` in any way."""
-        return self.bound[name] > (name in cell.advice.bound)
-
-
 def _analyse_all(cells: Sequence[Cell], options: BuildOptions, cache: BuildCache) -> list[PythonCell]:
-    analysed = [_analyse(cell.source, options, cache, options.magics, frozenset()) for cell in cells]
+    magics, nowhere = options.magics, frozenset[str]()
+    analysed = [_analyse(cell.source, options, cache, magics, nowhere) for cell in cells]
     special = [
         number for number, cell in enumerate(analysed) if cell.translation.automagic or cell.translation.own_scopes
     ]
     if special:
-        names = _NotebookNames(analysed)
+        names = cache.names
+        names.update(analysed)
         for number in special:
             analysed[number] = _analyse_again(analysed[number], names, options, cache)
     return analysed
 
 
-def _analyse_again(cell: PythonCell, names: _NotebookNames, options: BuildOptions, cache: BuildCache) -> PythonCell:
+def _analyse_again(cell: PythonCell, names: NotebookNames, options: BuildOptions, cache: BuildCache) -> PythonCell:
     """A cell whose translation depends on what other cells bind."""
     magics = options.magics
     word = cell.translation.automagic
-    if word is not None and names.bound[word]:
+    if word is not None and names.is_bound(word):
         magics = replace(magics, automagic=False)
     scoped = frozenset(name for scope in cell.translation.own_scopes for name in scope.names)
     elsewhere = frozenset(name for name in scoped if names.bound_elsewhere(name, cell))
@@ -115,44 +92,52 @@ def _analyse_again(cell: PythonCell, names: _NotebookNames, options: BuildOption
 def _analyse(
     source: str, options: BuildOptions, cache: BuildCache, magics: MagicOptions, elsewhere: frozenset[str]
 ) -> PythonCell:
-    def make() -> PythonCell:
-        translation = close_own_scopes(translate_cell(_SURROGATE.sub("\ufffd", source), magics), elsewhere)
-        return analyse_cell(source, translation, options.python_version)
+    key = source if magics.automagic and not elsewhere else (source, magics.automagic, elsewhere)
+    found = cache.cells.find(key)
+    if found is not None:
+        return found
+    translation = close_own_scopes(translate_cell(_SURROGATE.sub("\ufffd", source), magics), elsewhere)
+    return cache.cells.keep(key, analyse_cell(source, translation, options.python_version))
 
-    return cache.cells.get((source, magics, options.python_version, elsewhere), make)
 
-
-def _compose(cell: PythonCell, names: _NotebookNames, options: BuildOptions, cache: BuildCache) -> PythonChunk:
+def _compose(cell: PythonCell, names: NotebookNames, options: BuildOptions, cache: BuildCache) -> PythonChunk:
     context = _context(cell, names, options)
-    return cache.chunks.get((cell, context), lambda: compose_chunk(cell, context))
+    if context is None:
+        return cache.plain_chunks.find(cell) or cache.plain_chunks.keep(cell, compose_chunk(cell, ChunkContext()))
+    key = (cell, context)
+    return cache.chunks.find(key) or cache.chunks.keep(key, compose_chunk(cell, context))
 
 
-_NO_CONTEXT = ChunkContext()
-
-
-def _context(cell: PythonCell, names: _NotebookNames, options: BuildOptions) -> ChunkContext:
-    loosened = frozenset(
-        definition.name
-        for definition in cell.names.definitions
-        if names.assigned_elsewhere(definition.name, cell) or names.annotated_elsewhere(definition.name, cell)
-    )
-    relaxed = frozenset(
-        note.name
-        for note in cell.names.annotations
-        if len(names.annotated[note.name]) > 1 or names.bound_elsewhere(note.name, cell)
-    )
-    guards = frozenset(guard for guard in options.guards if guard.source == cell.source)
-    missing = options.missing_modules & cell.names.imported
-    effects = cell.translation.effects
-    if not (loosened or relaxed or guards or missing or effects):
-        return _NO_CONTEXT
+def _context(cell: PythonCell, names: NotebookNames, options: BuildOptions) -> ChunkContext | None:
+    """What others say about a cell; `None`, quickly, where that is nothing."""
+    contested = names.contested & cell.declared if cell.declared else cell.declared
+    missing = options.missing_modules & cell.names.imported if options.missing_modules else options.missing_modules
+    guards = options.guards and frozenset(guard for guard in options.guards if guard.source == cell.source)
+    if not (contested or guards or missing or cell.translation.effects):
+        return None
     return ChunkContext(
-        loosened=loosened,
-        relaxed=relaxed,
+        loosened=_loosened(cell, names) & contested,
+        relaxed=_relaxed(cell, names) & contested,
         guards=guards,
         missing_modules=missing,
         run_names=tuple(_run_names(cell.translation, options)),
         hides_names=_hides_names(cell.translation, options),
+    )
+
+
+def _loosened(cell: PythonCell, names: NotebookNames) -> frozenset[str]:
+    return frozenset(
+        definition.name
+        for definition in cell.names.definitions
+        if names.assigned_elsewhere(definition.name, cell) or names.annotated_elsewhere(definition.name, cell)
+    )
+
+
+def _relaxed(cell: PythonCell, names: NotebookNames) -> frozenset[str]:
+    return frozenset(
+        note.name
+        for note in cell.names.annotations
+        if names.is_annotated_differently(note.name) or names.bound_elsewhere(note.name, cell)
     )
 
 
@@ -177,9 +162,9 @@ def _run_files(cells: Iterable[PythonCell]) -> Iterator[str]:
                 yield effect.argument
 
 
-def _prefix(cells: Sequence[PythonCell], names: _NotebookNames, options: BuildOptions) -> str:
+def _prefix(cells: Sequence[PythonCell], names: NotebookNames, options: BuildOptions) -> str:
     first = next((cell for cell in cells if cell.source.strip()), None)
-    history = {name for cell in cells for name in cell.history_names if not names.bound[name]}
+    history = {name for cell in cells for name in cell.history_names if not names.is_bound(name)}
     return prefix_text(
         directives=first.directives.texts if first is not None and first.directives.alone else (),
         futures=(feature for cell in cells for feature in cell.futures),
@@ -189,12 +174,12 @@ def _prefix(cells: Sequence[PythonCell], names: _NotebookNames, options: BuildOp
 
 
 def _findings(
-    indexes: Sequence[int], cells: Sequence[PythonCell], chunks: Sequence[PythonChunk], names: _NotebookNames
+    indexes: Sequence[int], cells: Sequence[PythonCell], chunks: Sequence[PythonChunk], names: NotebookNames
 ) -> Iterator[CellDiagnostic]:
     for index, cell, chunk in zip(indexes, cells, chunks, strict=True):
         for finding in chunk.findings:
             yield CellDiagnostic(index, finding)
-        if cell.file_uses and not names.bound["__file__"]:
+        if cell.file_uses and not names.is_bound("__file__"):
             for place in cell.file_uses:
                 message = "Name `__file__` is not defined in a notebook"
                 yield CellDiagnostic(index, own_finding(UNDEFINED_NAME, message, place))

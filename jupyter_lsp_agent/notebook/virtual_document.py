@@ -7,6 +7,7 @@ folders that look like modules) comes in as options, and what it would like to k
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic
 from jupyter_lsp_agent.core.ids import LanguageId
@@ -14,7 +15,13 @@ from jupyter_lsp_agent.core.positions import CellLine, split_lines
 from jupyter_lsp_agent.notebook.advice import CellAdvice
 from jupyter_lsp_agent.notebook.build_cache import BuildCache
 from jupyter_lsp_agent.notebook.build_options import BuildOptions
-from jupyter_lsp_agent.notebook.languages import PYTHON, detect_language, file_extension, language_from_name
+from jupyter_lsp_agent.notebook.languages import (
+    PYTHON,
+    detect_language,
+    file_extension,
+    is_python_cell,
+    language_from_name,
+)
 from jupyter_lsp_agent.notebook.line_map import CellChunk, LineMap, MappedLine, whole_lines
 from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
 from jupyter_lsp_agent.notebook.python_cell import PythonCell
@@ -112,11 +119,15 @@ def build_virtual_documents(
         options: settings and facts.
         cache: what was kept of the last build of the same notebook.
     """
-    language = detect_language(notebook)
+    cache = cache or BuildCache()
+    cache.turn((options.magics, options.python_version))
+    language = detect_language(notebook, partial(_is_python_cell, cache))
     own, foreign = _by_language(notebook, language)
-    ignored = frozenset(cell.index for cell in notebook.cells if options.ignore_cell_tags.intersection(cell.tags))
+    ignored = frozenset(
+        cell.index for cell in notebook.cells if cell.tags and options.ignore_cell_tags.intersection(cell.tags)
+    )
     if language == PYTHON:
-        built = _python_notebook(own, options, cache or BuildCache())
+        built = _python_notebook(own, options, cache)
     else:
         built = VirtualNotebook(language, tuple(_plain_document(language, own)))
     return replace(
@@ -128,10 +139,14 @@ def build_virtual_documents(
     )
 
 
+def _is_python_cell(cache: BuildCache, source: str) -> bool:
+    found = cache.python_sources.find(source)
+    return cache.python_sources.keep(source, is_python_cell(source)) if found is None else found
+
+
 def _python_notebook(cells: Sequence[Cell], options: BuildOptions, cache: BuildCache) -> VirtualNotebook:
     if not cells:
         return VirtualNotebook(PYTHON, ())
-    cache.turn()
     built = build_python_text(cells, options, cache)
     document = VirtualDocument(
         language_id=PYTHON,
@@ -182,8 +197,8 @@ def _whole_cell(cell: Cell) -> VirtualDocument:
 
 
 def _foreign_bodies(cell_index: int, cell: PythonCell) -> Iterator[VirtualDocument]:
-    lines = split_lines(cell.source)
     for body in cell.translation.foreign:
+        lines = split_lines(cell.source)
         mapped = [MappedLine(lines[n], CellLine(n)) for n in range(body.first_line, body.last_line + 1)]
         if mapped:
             yield _body(cell_index, body.language, mapped, f"cell magic %%{body.magic}")

@@ -43,11 +43,11 @@ def kept(*sources: str, at: str, code: str | None, message: str = "m") -> list[D
 
 
 def test_a_finding_comes_back_in_its_cell() -> None:
-    virtual = document("a = 1", "b = 2\n😀 = undefined")
+    virtual = document("a = 1", "b = 2\ns = '😀'; undefined")
     found = relocate(virtual, [about(virtual, "undefined", "undefined-name")])
     ((finding),) = found.cell_diagnostics
     assert finding.cell_index == 1
-    assert finding.diagnostic.range == TextRange(TextPosition(1, 4), TextPosition(1, 13))
+    assert finding.diagnostic.range == TextRange(TextPosition(1, 9), TextPosition(1, 18))
     assert (found.unmapped, found.guards) == ((), frozenset())
 
 
@@ -95,12 +95,12 @@ def test_what_never_runs_and_what_does_not_parse_gives_no_further_findings(
     [
         (("def f(): ...", "def f(a): ..."), 0),
         (("def f(): ...\ndef f(a): ...", "f()"), 1),
-        (("class f: ...\nf = 3", "f()"), 1),
+        (("class f(): ...\nf = 3", "f()"), 1),
     ],
 )
 @pytest.mark.parametrize("code", ["reportRedeclaration", "redefinition", "no-redef", "F811"])
 def test_redefinition_is_told_within_a_cell_only(sources: tuple[str, ...], code: str, left: int) -> None:
-    assert len(kept(*sources, at="f", code=code, message='"f" is obscured')) == left
+    assert len(kept(*sources, at=sources[0].split("(")[0], code=code, message='"f" is obscured')) == left
 
 
 @pytest.mark.parametrize(
