@@ -11,7 +11,7 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -40,10 +40,23 @@ class CommandSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ResolvedCommand:
-    """A command that can be started: the argument list, its first item absolute, and where it was found."""
+    """A command that can be started.
+
+    Attributes:
+        argv: the argument list, its first item absolute.
+        source: where it was found.
+        needs: the programs that it needs beside it, absolute.
+    """
 
     argv: tuple[str, ...]
     source: CommandSource
+    needs: tuple[Path, ...] = ()
+
+    @property
+    def node_modules(self) -> Path | None:
+        """The `node_modules` folder that the program lies in, links followed; `None` where it lies in none."""
+        real = Path(os.path.realpath(self.argv[0]))
+        return next((folder for folder in real.parents if folder.name == "node_modules"), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +118,26 @@ def resolve_command(
         root: the workspace root, whose own environment is used where it is trusted.
 
     Raises:
-        ServerNotFoundError: there is none; the text says how to get it.
+        ServerNotFoundError: there is none, or a program that it needs is missing; the text says how to get it.
     """
+    needs = _find_needs(spec, search)
     if override.command is not None:
-        return _configured(spec, override.command, search)
+        return replace(_configured(spec, override.command, search), needs=needs)
     program, arguments = spec.command[0], spec.command[1:]
     for path, source in _places(spec, program, search, root):
-        return ResolvedCommand((str(path), *arguments), source)
+        return ResolvedCommand((str(path), *arguments), source, needs)
     raise ServerNotFoundError(f"{spec.title} ({program}) is not installed on this machine; {install_advice(spec)}")
+
+
+def _find_needs(spec: ServerSpec, search: CommandSearch) -> tuple[Path, ...]:
+    found = {need: next(_places(spec, need, search, None), None) for need in spec.needs}
+    for need, place in found.items():
+        if place is None:
+            raise ServerNotFoundError(
+                f"{spec.title} finds nothing without `{need}`, which is not on this machine; "
+                f"{spec.install.hint or f'put `{need}` on PATH'}"
+            )
+    return tuple(place[0] for place in found.values() if place is not None)
 
 
 def install_advice(spec: ServerSpec) -> str:

@@ -60,10 +60,12 @@ def build_launch(
         )
     handover = _handover(spec, interpreter, root, is_trusted=is_trusted)
     variables = template_variables(root, search, interpreter)
+    variables["node_modules"] = str(command.node_modules) if command.node_modules else None
     if handover.config_name:
         variables["config_file"] = str(_write_config_file(handover, variables, search))
     options = fill(merge(spec.initialization_options, handover.initialization_options), variables)
     environment = _environment(search, interpreter if handover.environment else None)
+    environment["PATH"] = _with_needs(environment["PATH"], command)
     environment |= {**fill(spec.environment, variables), **override.environment}
     arguments = fill(list(command.argv[1:]), variables)
     launch = ServerLaunch(
@@ -118,6 +120,11 @@ def _environment(search: CommandSearch, interpreter: Interpreter | None) -> dict
             path.insert(0, str(interpreter.python.parent))
     environment["PATH"] = os.pathsep.join(dict.fromkeys(path))
     return environment
+
+
+def _with_needs(path: str, command: ResolvedCommand) -> str:
+    folders = dict.fromkeys((*filter(None, path.split(os.pathsep)), *(str(need.parent) for need in command.needs)))
+    return os.pathsep.join(folders)
 
 
 def _write_config_file(handover: InterpreterHandover, variables: dict[str, Any], search: CommandSearch) -> Path:

@@ -95,7 +95,7 @@ class ServerSpec:
         environment: variables set for it (templates).
         opt_in: in no chain unless a user puts it there.
         runs_workspace_programs: it runs programs or configuration of the workspace whatever it is told.
-        needs: programs beside it without which it says less.
+        needs: programs beside it without which its silence would say nothing.
         install: how it is got.
         evidence: `ran VERSION DATE`, or `unproven: SOURCE`.
     """

@@ -4,6 +4,7 @@
 |---|---|
 | `{root}`, `{root_files}` | the workspace root; a glob for all files below it |
 | `{data_dir}` | our own data folder |
+| `{node_modules}` | the folder of packages that the server's program lies in |
 | `{config_file}` | the configuration file that was written for this server |
 | `{python}`, `{prefix}` | the interpreter, its environment's folder |
 | `{site_packages}`, `{search_paths}` | its package folders; with those that `.pth` files add (lists) |
@@ -44,6 +45,7 @@ def template_variables(root: Path, search: CommandSearch, interpreter: Interpret
         "root_files": f"{glob.escape(str(root))}/**/*",
         "data_dir": str(search.own_data) if search.own_data else None,
         "config_file": None,
+        "node_modules": None,
     }
     return variables | _interpreter_variables(root, search, interpreter)
 
