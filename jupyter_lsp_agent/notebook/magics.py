@@ -172,13 +172,8 @@ class _CellTranslator:
             else f"cell magic %%{name} is not known; if its body is Python, add it to python_cell_magics"
         )
         names = sorted(bound_names(self._aside(body).finish().text)) if body and name != CODE_TEMPLATE else []
-        builder = LineBuilder(lines[0])
-        if names:
-            builder.write(f"{' = '.join(names)} = {self._sheet.use(ANY)}")
-        for bound in names:
-            self._sheet.bind(bound, lines[0], ANY)
-        self._sheet.lines.append(builder.build())
-        self._sheet.blank(body)
+        self._sheet.blank(lines)
+        self._sheet.bind_anything(names, lines[0])
         self._sheet.scope = CellScope.NONE
         if any(line.text.strip() for line in body):
             self._sheet.add_unchecked(body[0].cell_line, body[-1].cell_line, reason)
@@ -186,11 +181,11 @@ class _CellTranslator:
     def _foreign_magic(self, name: str, arguments: str, magic: CellMagic, lines: Sequence[SourceLine]) -> None:
         gives_pipes = BACKGROUND.search(arguments) is not None
         bindings = [(bound, ANY if gives_pipes else gives) for bound, gives in _bindings(arguments, magic)]
-        if magic.binds_definitions:
-            bindings += [(bound, ANY) for bound in _definitions(lines[1:])]
         head = LineBuilder(lines[0])
         self._bind(head, bindings, lines[0])
         self._foreign(magic.language or LanguageId("plaintext"), f"{name} {arguments}", lines[:1], lines[1:], head)
+        if magic.binds_definitions:
+            self._sheet.bind_anything(list(_definitions(lines[1:])), lines[0])
 
     def _foreign(
         self,

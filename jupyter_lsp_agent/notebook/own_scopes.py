@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from jupyter_lsp_agent.notebook.cell_translation import CellTranslation, OwnScope
+from jupyter_lsp_agent.notebook.line_magics import bound_names
 from jupyter_lsp_agent.notebook.line_map import ColumnSpan, MappedLine
 
 _FUNCTION = "_jla_own_scope"
@@ -20,15 +21,29 @@ def close_own_scopes(translation: CellTranslation, bound_elsewhere: frozenset[st
     """`translation` so written that the notebook does not see the names that its `own_scopes` bind.
 
     A scope that binds nothing needs nothing; new names are deleted after it; only where a name is also bound elsewhere
-    (`bound_elsewhere`: by other cells, or by this one outside the scope) is the stretch put into a function.
+    (by other cells, `bound_elsewhere`, or by this one outside of its scopes) is the stretch put into a function.
     The result has no `own_scopes`.
     """
+    if not translation.own_scopes:
+        return translation
     lines = list(translation.lines)
+    if any(scope.names for scope in translation.own_scopes):
+        bound_elsewhere |= _bound_outside(translation)
     for scope in reversed(translation.own_scopes):
         if scope.names:
             stretch = lines[scope.first_index : scope.last_index + 1]
             lines[scope.first_index : scope.last_index + 1] = _close(stretch, scope, bound_elsewhere)
     return replace(translation, lines=tuple(lines), own_scopes=())
+
+
+def _bound_outside(translation: CellTranslation) -> frozenset[str]:
+    texts = [line.text for line in translation.lines]
+    for scope in translation.own_scopes:
+        for index in range(scope.first_index, scope.last_index + 1):
+            texts[index] = ""
+        first = translation.lines[scope.first_index].text
+        texts[scope.first_index] = first[: len(first) - len(first.lstrip())] + "pass"
+    return bound_names("\n".join(texts))
 
 
 def _close(lines: Sequence[MappedLine], scope: OwnScope, bound_elsewhere: frozenset[str]) -> list[MappedLine]:

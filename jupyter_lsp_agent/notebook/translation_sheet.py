@@ -1,6 +1,6 @@
 """Where a translation is written down, line by line, with what is learnt on the way."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from jupyter_lsp_agent.core.positions import CellLine, TextPosition, TextRange
 from jupyter_lsp_agent.notebook.cell_cleanup import SourceLine
@@ -15,7 +15,8 @@ from jupyter_lsp_agent.notebook.cell_translation import (
     UncheckedLines,
 )
 from jupyter_lsp_agent.notebook.line_map import ColumnSpan, MappedLine
-from jupyter_lsp_agent.notebook.magic_prelude import TYPE_NAMES
+from jupyter_lsp_agent.notebook.magic_prelude import ANY, TYPE_NAMES
+from jupyter_lsp_agent.notebook.reserved_names import MISSING_MODULE
 
 
 class LineBuilder:
@@ -82,6 +83,13 @@ class TranslationSheet:
     def bind(self, name: str, line: SourceLine, gives: str) -> None:
         """Note a name that a magic binds."""
         self._bindings.append(MagicBinding(name, line.cell_line, TYPE_NAMES[gives]))
+
+    def bind_anything(self, names: Sequence[str], line: SourceLine) -> None:
+        """Bind names of which nothing is known: imported from nowhere, they may be types too, which variables may not."""
+        if names:
+            self.glue(f"from {MISSING_MODULE} import {', '.join(names)}")
+        for name in names:
+            self.bind(name, line, ANY)
 
     def add_foreign(self, body: ForeignBody) -> None:
         """Note a body of another language."""

@@ -11,6 +11,7 @@ from jupyter_lsp_agent.core.positions import CellLine
 from jupyter_lsp_agent.notebook.cell_translation import CellScope, CellTranslation, EffectKind, MagicOptions
 from jupyter_lsp_agent.notebook.magic_arguments import first_path, run_target, statement_start
 from jupyter_lsp_agent.notebook.magics import close_own_scopes, translate_cell
+from jupyter_lsp_agent.notebook.reserved_names import MISSING_MODULE
 from tests.support.ipython import check_map
 
 
@@ -184,6 +185,12 @@ def test_names_that_magics_bind_are_bound_in_the_text(source: str, expected: lis
         for node in ast.walk(ast.parse(translation.text))
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
+    stored |= {
+        alias.name
+        for node in ast.walk(ast.parse(translation.text))
+        if isinstance(node, ast.ImportFrom) and node.module == MISSING_MODULE
+        for alias in node.names
+    }
     assert {name for name, _ in expected} <= stored
     used = {node.id for node in ast.walk(ast.parse(translation.text)) if isinstance(node, ast.Name)}
     assert {name for name in used if name.startswith("_jla_")} == translation.helpers
@@ -315,6 +322,11 @@ def test_new_names_of_a_timed_scope_are_deleted_after_it() -> None:
     assert closed.text == "s = 1\nt = s\ndel s, t"
     assert closed.lines[-1].cell_line is None
     assert closed.own_scopes == ()
+
+
+def test_a_name_that_the_cell_binds_outside_is_not_deleted() -> None:
+    closed = close_own_scopes(translate("x = 1\n%timeit x = 2\nprint(x)"), frozenset())
+    assert closed.text == "x = 1\ndef _jla_own_scope():\n x = 2\nprint(x)"
 
 
 SCOPES = [
