@@ -85,7 +85,7 @@ class TranslationSheet:
         self._bindings.append(MagicBinding(name, line.cell_line, TYPE_NAMES[gives]))
 
     def bind_anything(self, names: Sequence[str], line: SourceLine) -> None:
-        """Bind names of which nothing is known: imported from nowhere, they may be types too, which variables may not."""
+        """Bind names of which nothing is known: imported from nowhere, they may be types too; variables may not."""
         if names:
             self.glue(f"from {MISSING_MODULE} import {', '.join(names)}")
         for name in names:
