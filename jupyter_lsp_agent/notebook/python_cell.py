@@ -60,6 +60,7 @@ class PythonCell:
         history_names: `_3`, `_i7`: outputs and inputs that it may use.
         file_uses: where it uses `__file__`.
         advice: for relocation.
+        is_plain: it is text and names, and nothing else of the above but `rewrites`: most cells are.
     """
 
     source: str
@@ -76,6 +77,7 @@ class PythonCell:
     history_names: frozenset[str] = frozenset()
     file_uses: tuple[TextRange, ...] = ()
     advice: CellAdvice = field(default_factory=CellAdvice)
+    is_plain: bool = False
 
 
 def own_finding(code: str, message: str, place: TextRange) -> Diagnostic:
@@ -126,6 +128,9 @@ def _sound_cell(
     if end is not None:
         rewrites += reachability_rewrites(sources, end)
     chunk = CellChunk(lines)
+    history_names = frozenset(_HISTORY_NAME.findall(text)) if "_" in text else frozenset()
+    file_uses = _ranges_to_cell(chunk, find_dunder_file_uses(tree, sources))
+    said = (findings, futures.features, directives.texts, history_names, file_uses)
     return PythonCell(
         source=source,
         translation=translation,
@@ -137,8 +142,9 @@ def _sound_cell(
         rewrites=tuple(rewrites),
         futures=futures.features,
         directives=directives,
-        history_names=frozenset(_HISTORY_NAME.findall(text)) if "_" in text else frozenset(),
-        file_uses=_ranges_to_cell(chunk, find_dunder_file_uses(tree, sources)),
+        history_names=history_names,
+        file_uses=file_uses,
+        is_plain=translation.is_identity and not any(said),
         advice=CellAdvice(
             await_places=frozenset(
                 place for found in find_top_level_awaits(tree, sources) if (place := chunk.to_cell(found)) is not None

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic
-from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard
+from jupyter_lsp_agent.notebook.advice import CellAdvice
 from jupyter_lsp_agent.notebook.build_cache import BuildCache
 from jupyter_lsp_agent.notebook.build_options import BuildOptions
 from jupyter_lsp_agent.notebook.cell_translation import CellTranslation, EffectKind, MagicOptions
@@ -17,7 +17,7 @@ from jupyter_lsp_agent.notebook.line_map import LineMap
 from jupyter_lsp_agent.notebook.magics import close_own_scopes, translate_cell
 from jupyter_lsp_agent.notebook.model import Cell
 from jupyter_lsp_agent.notebook.notebook_names import NotebookNames
-from jupyter_lsp_agent.notebook.prefix import KERNEL_NAMES, prefix_text
+from jupyter_lsp_agent.notebook.prefix import prefix_text
 from jupyter_lsp_agent.notebook.python_cell import UNDEFINED_NAME, PythonCell, analyse_cell, own_finding
 from jupyter_lsp_agent.notebook.python_chunk import ChunkContext, PythonChunk, compose_chunk
 
@@ -30,7 +30,7 @@ class PythonText:
     """The text of a Python notebook with its map, our findings, the advice of each cell, and what was seen on the way.
 
     Attributes:
-        cells: cell index → the analysed cell.
+        magic_cells: cell index → the analysed cell, of those with IPython's syntax.
         imported_modules: top-level names of everything that is imported.
         run_files: what `%run` is given, as written.
     """
@@ -39,7 +39,7 @@ class PythonText:
     line_map: LineMap
     findings: tuple[CellDiagnostic, ...]
     advice: dict[int, CellAdvice]
-    cells: dict[int, PythonCell]
+    magic_cells: dict[int, PythonCell]
     imported_modules: frozenset[str]
     run_files: tuple[str, ...]
 
@@ -50,17 +50,19 @@ def build_python_text(cells: Sequence[Cell], options: BuildOptions, cache: Build
     names = cache.names
     names.update(analysed)
     chunks = [_compose(cell, names, options, cache) for cell in analysed]
-    prefix = _prefix(analysed, names, options)
     indexes = [cell.index for cell in cells]
-    line_map = LineMap(prefix.count("\n"), [(i, chunk.chunk) for i, chunk in zip(indexes, chunks, strict=True)])
+    placed = list(zip(indexes, analysed, chunks, strict=True))
+    telling = [entry for entry in placed if not entry[1].is_plain or entry[2].findings]
+    prefix = _prefix(analysed, [cell for _, cell, _ in telling], names, options)
+    line_map = LineMap(prefix.count("\n"), [(index, chunk.chunk) for index, _, chunk in placed])
     return PythonText(
         text=prefix + "".join([chunk.chunk.text for chunk in chunks]),
         line_map=line_map,
-        findings=tuple(_findings(indexes, analysed, chunks, names)),
-        advice=dict(zip(indexes, (chunk.advice for chunk in chunks), strict=True)),
-        cells=dict(zip(indexes, analysed, strict=True)),
-        imported_modules=frozenset().union(*(cell.names.imported for cell in analysed)),
-        run_files=tuple(dict.fromkeys(_run_files(analysed))),
+        findings=tuple(_findings(telling, names)),
+        advice={index: chunk.advice for index, _, chunk in placed},
+        magic_cells={index: cell for index, cell, _ in telling if not cell.translation.is_identity},
+        imported_modules=frozenset().union(*[cell.names.imported for cell in analysed]),
+        run_files=tuple(dict.fromkeys(_run_files(cell for _, cell, _ in telling))),
     )
 
 
@@ -162,27 +164,24 @@ def _run_files(cells: Iterable[PythonCell]) -> Iterator[str]:
                 yield effect.argument
 
 
-def _prefix(cells: Sequence[PythonCell], names: NotebookNames, options: BuildOptions) -> str:
+def _prefix(
+    cells: Sequence[PythonCell], telling: Sequence[PythonCell], names: NotebookNames, options: BuildOptions
+) -> str:
     first = next((cell for cell in cells if cell.source.strip()), None)
-    history = {name for cell in cells for name in cell.history_names if not names.is_bound(name)}
+    history = {name for cell in telling for name in cell.history_names if not names.is_bound(name)}
     return prefix_text(
         directives=first.directives.texts if first is not None and first.directives.alone else (),
-        futures=(feature for cell in cells for feature in cell.futures),
-        helpers=(helper for cell in cells for helper in cell.translation.helpers),
+        futures=(feature for cell in telling for feature in cell.futures),
+        helpers=(helper for cell in telling for helper in cell.translation.helpers),
         names=(*options.kernel_names, *history),
     )
 
 
-def _findings(
-    indexes: Sequence[int], cells: Sequence[PythonCell], chunks: Sequence[PythonChunk], names: NotebookNames
-) -> Iterator[CellDiagnostic]:
-    for index, cell, chunk in zip(indexes, cells, chunks, strict=True):
+def _findings(cells: Iterable[tuple[int, PythonCell, PythonChunk]], names: NotebookNames) -> Iterator[CellDiagnostic]:
+    for index, cell, chunk in cells:
         for finding in chunk.findings:
             yield CellDiagnostic(index, finding)
         if cell.file_uses and not names.is_bound("__file__"):
             for place in cell.file_uses:
                 message = "Name `__file__` is not defined in a notebook"
                 yield CellDiagnostic(index, own_finding(UNDEFINED_NAME, message, place))
-
-
-__all__ = ["KERNEL_NAMES", "Guard", "PythonText", "build_python_text"]

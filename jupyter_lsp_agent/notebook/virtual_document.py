@@ -159,9 +159,12 @@ def _python_notebook(cells: Sequence[Cell], options: BuildOptions, cache: BuildC
     )
     return VirtualNotebook(
         language=PYTHON,
-        documents=(document, *(body for index, cell in built.cells.items() for body in _foreign_bodies(index, cell))),
+        documents=(
+            document,
+            *(body for index, cell in built.magic_cells.items() for body in _foreign_bodies(index, cell)),
+        ),
         findings=built.findings,
-        unchecked=tuple(lines for index, cell in built.cells.items() for lines in _unchecked(index, cell)),
+        unchecked=tuple(lines for index, cell in built.magic_cells.items() for lines in _unchecked(index, cell)),
         needs=Needs(built.imported_modules, built.run_files),
     )
 

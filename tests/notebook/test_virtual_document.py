@@ -441,6 +441,7 @@ CELLS = st.lists(st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=4), m
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 
 
+@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
 @settings(deadline=None, max_examples=300)
 @given(CELLS, ENDS)
 def test_any_cells_give_a_text_that_parses_and_a_map_that_is_true(pieces: list[list[str]], end: str) -> None:
