@@ -69,11 +69,13 @@ class RealServer:
 
     def launch(self, root: Path, **changes: bool) -> ServerLaunch:
         """How it is started in a folder; `changes` are to its behaviour."""
+        # What a `PYTHONPATH` names, one server takes for somebody else's packages, and says nothing about.
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         known = {spec.server_id: spec for spec in ServerRegistry()}.get(ServerId(self.server_id))
         behaviour = known.behaviour if known else self.behaviour
         return ServerLaunch(
             ServerId(self.server_id),
-            LaunchCommand((str(self.program), *self.argv[1:]), root, dict(os.environ)),
+            LaunchCommand((str(self.program), *self.argv[1:]), root, environment),
             uri_from_path(root),
             initialization_options=self.initialization_options,
             settings=known.settings if known and known.settings else self.settings,
@@ -138,7 +140,9 @@ REAL_SERVERS = (
         TS_GOOD,
         "not assignable",
         UNVERSIONED,
-        ServerBehaviour(versioned_push=False, quiet_period_seconds=0.3, first_quiet_period_seconds=1.0),
+        ServerBehaviour(
+            versioned_push=False, quiet_period_seconds=0.3, first_quiet_period_seconds=1.0, stale_push_seconds=0.6
+        ),
         TSSERVER,
     ),
     RealServer(
@@ -174,7 +178,9 @@ REAL_SERVERS = (
         "first: 1\nsecond: [1, 2]\n",
         "flow",
         UNVERSIONED,
-        ServerBehaviour(versioned_push=False, quiet_period_seconds=0.3, first_quiet_period_seconds=0.6),
+        ServerBehaviour(
+            versioned_push=False, quiet_period_seconds=0.3, first_quiet_period_seconds=0.6, stale_push_seconds=0.4
+        ),
     ),
     RealServer(
         "clangd",
