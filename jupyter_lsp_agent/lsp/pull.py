@@ -1,6 +1,6 @@
 """`textDocument/diagnostic`: asked once at a time for a document, again where the server says so, never for ever."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -24,7 +24,9 @@ Request: TypeAlias = Callable[[str, Any], Awaitable[Any]]
 """Sends a request (method and parameters) and gives its result."""
 
 _CONTENT_MODIFIED_PAUSES_SECONDS = (0.5, 1.0, 2.0)
-_SERVER_CANCELLED_PAUSES_SECONDS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0)
+_SERVER_CANCELLED_PAUSES_SECONDS = (0.0, 0.1)
+_UNDISTURBED_PAUSES_SECONDS = (0.2, 0.5, 1.0, 2.0)
+"""After these, while no document is changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Puller:
         self._capabilities = state.capabilities
         self._store = state.store
         self._clock = state.clock
+        self._change_gate = state.change_gate
 
     async def pull(self, document: OpenDocument) -> PullResult | None:
         """Ask every source for a document; `None` where the server turned out not to pull at all.
@@ -92,10 +95,25 @@ class Puller:
         return report
 
     async def _request_patiently(self, params: dict[str, Any]) -> Any:
-        """Ask, and ask again a few times where the server says that its answer was overtaken by a change."""
+        """Ask, and ask again a few times where the server says that its answer was overtaken by a change.
+
+        Each change of any document may cancel what is pulled for all; where that happens again and again, the changes
+        wait until this pull is answered, or a long answer would never come while many documents are checked.
+        """
+        try:
+            return await self._request_again(params, _SERVER_CANCELLED_PAUSES_SECONDS)
+        except ResponseError as error:
+            if error.code != ErrorCode.SERVER_CANCELLED or not _is_passing(error):
+                raise
+        first, *others = _UNDISTURBED_PAUSES_SECONDS
+        async with self._change_gate:
+            await pause(self._clock, first)
+            return await self._request_again(params, others)
+
+    async def _request_again(self, params: dict[str, Any], cancelled_pauses_seconds: Iterable[float]) -> Any:
         pauses = {
             ErrorCode.CONTENT_MODIFIED: iter(_CONTENT_MODIFIED_PAUSES_SECONDS),
-            ErrorCode.SERVER_CANCELLED: iter(_SERVER_CANCELLED_PAUSES_SECONDS),
+            ErrorCode.SERVER_CANCELLED: iter(cancelled_pauses_seconds),
         }
         while True:
             try:

@@ -260,6 +260,24 @@ async def test_a_server_that_cancels_for_ever_is_not_asked_for_ever() -> None:
             await task
 
 
+async def test_a_pull_that_changes_overtake_again_and_again_makes_them_wait() -> None:
+    async with on_stage(capabilities=STATIC) as stage:
+        task = stage.diagnose("x\n")
+        await stage.opened()
+        for _ in range(3):
+            await stage.server.refuse(await stage.server.expect("textDocument/diagnostic"), -32802)
+            await stage.wind(0.2)
+        request = await stage.server.expect("textDocument/diagnostic")
+        other = stage.diagnose("y\n", OTHER)
+        await stage.wind(1)
+        await stage.server.expect_nothing()
+        await stage.server.respond(request, {"kind": "full", "items": [error_item()]})
+        assert messages(await task) == ["wrong"]
+        assert (await stage.server.expect_params("textDocument/didOpen"))["textDocument"]["uri"] == OTHER
+        await stage.server.answer_pull([])
+        assert messages(await other) == []
+
+
 async def test_a_hanging_pull_is_cancelled_with_its_caller_and_the_next_one_is_sound() -> None:
     async with on_stage(capabilities=STATIC) as stage:
 
