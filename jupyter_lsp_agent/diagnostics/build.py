@@ -106,16 +106,28 @@ def _report(facts: ReportFacts, view: ViewOptions, judgement: Judgement, *, hint
 
 def _counted(facts: ReportFacts, view: ViewOptions) -> list[ReportedDiagnostic]:
     """What counts, in the order of its places."""
-    reported = zip(facts.findings, _reported(facts), strict=True)
+    counted = report_counted(facts, view, facts.findings)
+    return sorted(counted, key=lambda item: (_index(item) or 0, item.range, item.severity, item.source, item.message))
+
+
+def report_counted(facts: ReportFacts, view: ViewOptions, chosen: Iterable[Finding]) -> list[ReportedDiagnostic]:
+    """Those of some findings that count, as they are shown, in the order of `facts.findings`.
+
+    Args:
+        facts: a state, with all of its findings: their fingerprints depend on each other.
+        view: which severities, codes and cells count.
+        chosen: findings of `facts`.
+    """
     skipped = {cell.index for cell in facts.cells if view.ignore_cell_tags.intersection(cell.tags)}
-    counted = [
+    wanted = set(chosen)
+    return [
         item
-        for finding, item in reported
-        if item.severity <= view.severity
+        for finding, item in zip(facts.findings, _reported(facts), strict=True)
+        if finding in wanted
+        and item.severity <= view.severity
         and _diagnostic(finding).code not in view.ignore
         and _index(item) not in skipped
     ]
-    return sorted(counted, key=lambda item: (_index(item) or 0, item.range, item.severity, item.source, item.message))
 
 
 def _reported(facts: ReportFacts) -> list[ReportedDiagnostic]:

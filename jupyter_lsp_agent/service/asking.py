@@ -18,6 +18,7 @@ from jupyter_lsp_agent.core.errors import (
 from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.core.launch import ServerLaunch, TextDocument
 from jupyter_lsp_agent.core.uris import uri_from_path
+from jupyter_lsp_agent.diagnostics.baseline import Judge
 from jupyter_lsp_agent.diagnostics.facts import ChainFailure
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, ServerReport
 from jupyter_lsp_agent.lsp.client import DiagnosticReport, LanguageClient
@@ -84,6 +85,7 @@ class ChainAnswer:
 
     diagnostics: tuple[Diagnostic, ...]
     servers: tuple[ServerReport, ...]
+    judge: Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +238,7 @@ def _chain_answer(question: Question, answer: Answer[_Spoken]) -> ChainAnswer:
         elapsed_seconds=spoken.report.elapsed_seconds,
     )
     failed = tuple(_failed_server(question, failure) for failure in answer.failures)
-    return ChainAnswer(spoken.report.diagnostics, (*failed, server))
+    return ChainAnswer(spoken.report.diagnostics, (*failed, server), Judge(server.id, server.version))
 
 
 def _no_server(question: Question, error: NoWorkingServerError) -> ChainSilence:

@@ -2,6 +2,7 @@
 
 from jupyter_lsp_agent.core.errors import ServerNotFoundError, SettingsError
 from jupyter_lsp_agent.core.ids import LanguageId, ServerId
+from jupyter_lsp_agent.diagnostics.baseline import ChainId
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason
 from jupyter_lsp_agent.notebook.languages import display_name
 from jupyter_lsp_agent.servers.commands import install_advice, resolve_command
@@ -36,6 +37,11 @@ def choose_chains(place: Place, language: LanguageId, server: ServerId | None) -
         NoVerdictReason.UNSUPPORTED_LANGUAGE,
         f"no server for {name} is known; `jupyter lsp-agent status` lists those known",
     )
+
+
+def chain_name(language: str, number: int) -> ChainId:
+    """How a chain is told from the others of a document: by its language and its place among that one's chains."""
+    return ChainId(f"{language}/{number}")
 
 
 def require_installed(place: Place, language: LanguageId, chains: tuple[Chain, ...]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic
 from jupyter_lsp_agent.core.ids import LanguageId, ServerId
 from jupyter_lsp_agent.core.positions import CellLine, TextPosition, split_lines
+from jupyter_lsp_agent.diagnostics.baseline import ChainId, Judge
 from jupyter_lsp_agent.diagnostics.facts import ChainFailure
 from jupyter_lsp_agent.diagnostics.merge import merge_cell_diagnostics
 from jupyter_lsp_agent.diagnostics.relocate import Relocated, relocate
@@ -26,8 +27,8 @@ from jupyter_lsp_agent.notebook.virtual_document import (
     build_virtual_documents,
 )
 from jupyter_lsp_agent.servers.interpreters import Interpreter
-from jupyter_lsp_agent.service.asking import Asker, Chain, ChainSilence, Question, Waits
-from jupyter_lsp_agent.service.chains import choose_chains, require_installed
+from jupyter_lsp_agent.service.asking import Asker, Chain, ChainAnswer, ChainSilence, Question, Waits
+from jupyter_lsp_agent.service.chains import chain_name, choose_chains, require_installed
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.elsewhere import set_aside_imports
 from jupyter_lsp_agent.service.namespace import missing_modules, run_names
@@ -84,13 +85,25 @@ class NotebookTask:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of asking about a notebook, or about one of its documents."""
+    """What came of asking about a notebook, or about one of its documents.
+
+    Attributes:
+        findings: what was found, ours too.
+        servers: who was asked.
+        failures: chains without an answer.
+        unchecked: lines that no server looked at.
+        unmapped: findings that belong to no cell line.
+        chains: who spoke for each chain that was asked; `None`: nobody.
+        chain_of: which chain gave a finding; our own are not in it.
+    """
 
     findings: tuple[CellDiagnostic, ...] = ()
     servers: tuple[ServerReport, ...] = ()
     failures: tuple[ChainFailure, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     unmapped: tuple[Diagnostic, ...] = ()
+    chains: Mapping[ChainId, Judge | None] = field(default_factory=dict)
+    chain_of: Mapping[CellDiagnostic, ChainId] = field(default_factory=dict)
 
 
 async def check_notebook(task: NotebookTask, asker: Asker) -> Outcome:
@@ -103,7 +116,7 @@ async def check_notebook(task: NotebookTask, asker: Asker) -> Outcome:
     built, task = await _build_with_facts(task)
     has_kernel_document = _kernel_document(built) is not None
     outcomes = await asyncio.gather(
-        *(_ask_about_kernel(task, asker, chain) for chain in chains if has_kernel_document),
+        *(_ask_about_kernel(task, asker, chain, number) for number, chain in enumerate(chains) if has_kernel_document),
         *(_ask_about_body(task, asker, document) for document in built.documents if not document.kernel),
     )
     return _joined(task, built, outcomes)
@@ -138,8 +151,8 @@ def _with_facts(task: NotebookTask, built: VirtualNotebook) -> BuildOptions:
     )
 
 
-async def _ask_about_kernel(task: NotebookTask, asker: Asker, chain: Chain) -> Outcome:
-    rounds_left = _MAX_ROUNDS
+async def _ask_about_kernel(task: NotebookTask, asker: Asker, chain: Chain, number: int) -> Outcome:
+    chain_id, rounds_left = chain_name(task.language, number), _MAX_ROUNDS
     while True:
         guards = task.memory.guards.get(chain, frozenset())
         built = await task.memory.build(task.notebook, replace(task.options, guards=guards))
@@ -148,14 +161,14 @@ async def _ask_about_kernel(task: NotebookTask, asker: Asker, chain: Chain) -> O
             return Outcome()
         answer = await asker.ask(_question(task, document, chain))
         if isinstance(answer, ChainSilence):
-            return Outcome(servers=answer.servers, failures=(answer.failure,))
+            return Outcome(servers=answer.servers, failures=(answer.failure,), chains={chain_id: None})
         relocated, rounds_left = relocate(document, answer.diagnostics), rounds_left - 1
         if relocated.guards <= guards or not rounds_left:
             unseen = () if relocated.guards <= guards else _after_guards(task, document, relocated)
             findings = tuple(
                 speak_of_notebook(found, task.place.path, document.line_map) for found in relocated.cell_diagnostics
             )
-            return Outcome(findings, answer.servers, (), tuple(unseen), relocated.unmapped)
+            return replace(_answered(findings, relocated, answer, chain_id), unchecked=tuple(unseen))
         task.memory.guards[chain] = guards | relocated.guards
 
 
@@ -168,15 +181,28 @@ async def _ask_about_body(task: NotebookTask, asker: Asker, document: VirtualDoc
         return Outcome(unchecked=(_unchecked_body(task, document, str(error), error.reason),))
     answers = await asyncio.gather(*(asker.ask(_question(task, document, chain)) for chain in chains))
     outcomes = []
-    for answer in answers:
+    for number, answer in enumerate(answers):
+        chain_id = chain_name(document.language_id, number)
         if isinstance(answer, ChainSilence):
             failure = answer.failure
             body = _unchecked_body(task, document, failure.detail, failure.reason)
-            outcomes.append(Outcome(unchecked=(body,)))
+            outcomes.append(Outcome(unchecked=(body,), chains={chain_id: None}))
         else:
             relocated = relocate(document, answer.diagnostics)
-            outcomes.append(Outcome(relocated.cell_diagnostics, answer.servers, unmapped=relocated.unmapped))
+            outcomes.append(_answered(relocated.cell_diagnostics, relocated, answer, chain_id))
     return _sum(outcomes)
+
+
+def _answered(
+    findings: tuple[CellDiagnostic, ...], relocated: Relocated, answer: ChainAnswer, chain_id: ChainId
+) -> Outcome:
+    return Outcome(
+        findings=findings,
+        servers=answer.servers,
+        unmapped=relocated.unmapped,
+        chains={chain_id: answer.judge},
+        chain_of=dict.fromkeys(findings, chain_id),
+    )
 
 
 def _question(task: NotebookTask, document: VirtualDocument, chain: Chain) -> Question:
@@ -203,7 +229,7 @@ def _joined(task: NotebookTask, built: VirtualNotebook, outcomes: list[Outcome])
         findings, imports = set_aside_imports(findings, cells, task.interpreter.elsewhere)
         unchecked = (*unchecked, *imports)
     order = sorted(unchecked, key=lambda lines: (lines.cell.cell_index, lines.first_line))
-    return Outcome(findings, total.servers, total.failures, tuple(order), total.unmapped)
+    return replace(total, findings=findings, unchecked=tuple(order))
 
 
 def _sum(outcomes: list[Outcome]) -> Outcome:
@@ -213,6 +239,8 @@ def _sum(outcomes: list[Outcome]) -> Outcome:
         tuple(failure for outcome in outcomes for failure in outcome.failures),
         tuple(dict.fromkeys(lines for outcome in outcomes for lines in outcome.unchecked)),
         tuple(diagnostic for outcome in outcomes for diagnostic in outcome.unmapped),
+        {chain: judge for outcome in outcomes for chain, judge in outcome.chains.items()},
+        {found: chain for outcome in reversed(outcomes) for found, chain in outcome.chain_of.items()},
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
 from jupyter_lsp_agent.core.ids import ServerId
+from jupyter_lsp_agent.diagnostics.baseline_file import BaselineEntry
 from jupyter_lsp_agent.diagnostics.facts import ViewOptions
 from jupyter_lsp_agent.diagnostics.report import ContentSource
 from jupyter_lsp_agent.service.settings import Settings
@@ -24,6 +25,7 @@ class Comparison:
 
     Attributes:
         baseline: `session`, `none` or `git:REV`.
+        known: the entries of a baseline file for the document, in place of `baseline`.
         session: whose baseline; `None` with `none` and `git:REV` only.
         before_bytes: the stored content that a session takes as baseline where it meets the document now; `None`: the
             checked content itself.
@@ -31,6 +33,7 @@ class Comparison:
     """
 
     baseline: str = "none"
+    known: tuple[BaselineEntry, ...] | None = None
     session: SessionKey | None = None
     before_bytes: bytes | None = field(default=None, repr=False)
     keeps: bool = True

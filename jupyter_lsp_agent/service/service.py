@@ -5,8 +5,6 @@ with its reason; only a mistake of ours, or a setting that cannot be, is raised.
 """
 
 import asyncio
-import re
-from collections import OrderedDict
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,21 +12,25 @@ from typing import Any, Self
 
 from jupyter_lsp_agent.core.clock import Clock, SystemClock
 from jupyter_lsp_agent.core.errors import NotebookError
-from jupyter_lsp_agent.core.ids import DocumentUri, LanguageId
+from jupyter_lsp_agent.core.ids import DocumentUri
 from jupyter_lsp_agent.core.launch import ServerLaunch
 from jupyter_lsp_agent.core.uris import uri_from_path
+from jupyter_lsp_agent.diagnostics.baseline import StateVerdict
 from jupyter_lsp_agent.diagnostics.build import build_report, no_verdict_report
-from jupyter_lsp_agent.diagnostics.facts import Finding, ReportFacts
-from jupyter_lsp_agent.diagnostics.report import DocumentKind, EnvironmentReport, NoVerdictReason, Report, Status
+from jupyter_lsp_agent.diagnostics.facts import ReportFacts
+from jupyter_lsp_agent.diagnostics.report import (
+    Counts,
+    DocumentKind,
+    NoVerdictReason,
+    Report,
+)
 from jupyter_lsp_agent.lsp.client import LanguageClient
-from jupyter_lsp_agent.notebook.build_options import BuildOptions
-from jupyter_lsp_agent.notebook.languages import PYTHON, detect_language
-from jupyter_lsp_agent.notebook.model import CellKind, Notebook
+from jupyter_lsp_agent.notebook.model import Cell, Notebook
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.pool.keys import PoolLimits
 from jupyter_lsp_agent.pool.pool import ClientPool
-from jupyter_lsp_agent.servers.interpreters import Interpreter, resolve_interpreter
-from jupyter_lsp_agent.service.asking import Asker, Waits
+from jupyter_lsp_agent.service.asking import Asker
+from jupyter_lsp_agent.service.comparing import Comparer, facts_of, list_sessions, read_cells, session_path
 from jupyter_lsp_agent.service.documents import (
     StoredDocument,
     UncheckableError,
@@ -36,22 +38,17 @@ from jupyter_lsp_agent.service.documents import (
     document_kind,
     read_document,
 )
-from jupyter_lsp_agent.service.namespace import startup_names
-from jupyter_lsp_agent.service.notebook_check import NotebookMemory, NotebookTask, check_notebook
-from jupyter_lsp_agent.service.places import Place, PlaceFinder, ipython_startup_folder, is_excluded
+from jupyter_lsp_agent.service.judging import Content, DocumentJudge, Judged, notebook_content, text_content
+from jupyter_lsp_agent.service.places import Place, PlaceFinder, is_excluded
 from jupyter_lsp_agent.service.probe import probe_servers
-from jupyter_lsp_agent.service.requests import CheckRequest
+from jupyter_lsp_agent.service.requests import CheckRequest, SessionKey
+from jupyter_lsp_agent.service.sessions import SessionStore
 from jupyter_lsp_agent.service.settings import Settings
 from jupyter_lsp_agent.service.status import build_status, running_status, with_probe
-from jupyter_lsp_agent.service.text_check import TextTask, check_text, text_language
+from jupyter_lsp_agent.service.stores import OpenedDocument
 
 MAX_CELLS = 10_000
 """A notebook with more cells is not checked."""
-
-_MAX_REMEMBERED_NOTEBOOKS = 64
-_PYTHON_3 = re.compile(r"(3)\.(\d+)")
-_OLDEST_PYTHON = (3, 7)
-"""Older ones are no server's business any more; their code is read as that of the Python at hand."""
 
 
 class NotebookDiagnosticsService:
@@ -69,8 +66,9 @@ class NotebookDiagnosticsService:
         self._places = PlaceFinder(settings, server_root)
         self._pool: ClientPool[LanguageClient] = ClientPool(_limits(settings), clock, self._start_client)
         self._asker = Asker(self._pool, clock)
-        self._memories: OrderedDict[Path, NotebookMemory] = OrderedDict()
-        self._startup_names: frozenset[str] | None = None
+        self._judge = DocumentJudge(self._asker)
+        self._sessions = SessionStore(clock.monotonic_seconds)
+        self._comparer = Comparer(self._sessions, self._places.search.environ)
 
     @classmethod
     async def open(cls, settings: Settings, *, server_root: Path | None = None, clock: Clock | None = None) -> Self:
@@ -81,15 +79,24 @@ class NotebookDiagnosticsService:
         """The report on one document.
 
         Raises:
+            InvalidRequestError: the request names a revision that is none, or that cannot be read.
             SettingsError: the request names an interpreter that is none.
         """
         case = _Case(request, self._clock.monotonic_seconds())
         try:
             place = await asyncio.to_thread(self._places.find, request.path, named=request.named)
-            await self._gather(case, place)
+            content = await self._read(case, place)
+            judged = await self._judge.judge(place, content, request, is_stored=not request.is_proposed)
         except UncheckableError as error:
             return no_verdict_report(self._timed(case), error.reason, str(error))
-        return build_report(self._timed(case), request.view_under(place.settings))
+        case.learn(
+            servers=judged.servers,
+            failures=judged.failures,
+            unchecked=judged.unchecked,
+            unmapped=judged.unmapped,
+            environment=judged.environment,
+        )
+        return await self._compare(case, place, content, judged)
 
     async def status(self) -> dict[str, Any]:
         """What servers there are, what runs and what failed, as the object of `GET status`."""
@@ -118,100 +125,70 @@ class NotebookDiagnosticsService:
         finally:
             await self._pool.aclose()
 
-    async def _gather(self, case: "_Case", place: Place) -> None:
+    async def accept(self, key: SessionKey, document: OpenedDocument) -> Counts | None:
+        """Let a session's last verdict on a document be its baseline; the counts are those of that verdict.
+
+        A session that has not met the document meets it.
+        """
+        path = session_path(document.location)
+        known = self._sessions.accept(key, path)
+        if known is None:
+            cells = await asyncio.to_thread(read_cells, document.location, document.data)
+            known = None if cells is None else self._sessions.meet(key, path, cells, name=document.name)
+        return None if known is None else known.counts
+
+    async def forget(self, key: SessionKey, document: OpenedDocument) -> None:
+        """Let a session forget a document."""
+        self._sessions.reset(key, session_path(document.location))
+
+    def sessions(self, user: str, name: str | None = None) -> list[dict[str, Any]]:
+        """The sessions of a user, on one document or on all, as `GET sessions` gives them."""
+        return list_sessions(self._sessions, user, name)
+
+    def renamed(self, old: Path, new: Path) -> None:
+        """A file or folder has another name: sessions follow."""
+        self._sessions.rename(session_path(old), session_path(new))
+
+    def deleted(self, path: Path) -> None:
+        """A file or folder is gone: sessions forget it."""
+        self._sessions.delete(session_path(path))
+
+    async def _read(self, case: "_Case", place: Place) -> Content:
+        """The content to be judged; the session of the request meets it."""
         _require_allowed(place)
         stored = await read_document(place.path, case.request.content_bytes, source=case.request.content_source)
         case.learn(content_source=stored.source)
         if case.facts.kind is DocumentKind.TEXT:
-            await self._check_text(case, place, stored)
+            text = decode_text(place.path, stored.data)
+            case.learn(text=text)
+            content = text_content(place, text)
         else:
-            await self._check_notebook(case, place, _read(stored))
+            content = notebook_content(await asyncio.to_thread(_read_notebook, stored))
+            case.learn(text="", cells=content.cells)
+        case.learn(language=content.language)
+        self._comparer.meet(case.request, content.cells)
+        return content
 
-    async def _check_notebook(self, case: "_Case", place: Place, notebook: Notebook) -> None:
-        language = detect_language(notebook)
-        case.learn(text="", cells=notebook.cells, language=language)
-        if not any(cell.kind is CellKind.CODE or cell.defect for cell in notebook.cells):
-            return
-        interpreter = await self._interpreter(place, case.request, notebook)
-        task = NotebookTask(
-            place=place,
-            notebook=notebook,
-            interpreter=interpreter,
-            options=self._build_options(place, interpreter),
-            memory=self._memory(place.path),
-            language=_require_language(language),
-            server=case.request.server,
-            waits=_waits(case.request, place.settings),
-            closes=case.request.is_proposed,
-        )
-        outcome = await check_notebook(task, self._asker)
-        case.learn(
-            findings=tuple(Finding(Status.PRESENT, found) for found in outcome.findings),
-            servers=outcome.servers,
-            failures=outcome.failures,
-            unchecked=outcome.unchecked,
-            unmapped=outcome.unmapped,
-            environment=_environment(interpreter) if language == PYTHON else None,
-        )
+    async def _compare(self, case: "_Case", place: Place, content: Content, judged: Judged) -> Report:
+        """The report, compared with what was asked for; again where the session had another verdict meanwhile."""
+        view = case.request.view_under(place.settings)
 
-    async def _check_text(self, case: "_Case", place: Place, stored: StoredDocument) -> None:
-        text, language = decode_text(place.path, stored.data), text_language(place)
-        case.learn(text=text, language=language)
-        interpreter = await self._interpreter(place, case.request)
-        task = TextTask(
-            place=place,
-            text=text,
-            language=language,
-            interpreter=interpreter,
-            server=case.request.server,
-            waits=_waits(case.request, place.settings),
-            closes=case.request.is_proposed,
-        )
-        outcome = await check_text(task, self._asker)
-        case.learn(
-            findings=tuple(Finding(Status.PRESENT, found) for found in outcome.findings),
-            servers=outcome.servers,
-            failures=outcome.failures,
-            environment=_environment(interpreter) if language == PYTHON else None,
-        )
+        async def judge_older(cells: tuple[Cell, ...]) -> StateVerdict | None:
+            return await self._judge_older(case.request, place, content.with_cells(cells))
 
-    async def _interpreter(self, place: Place, request: CheckRequest, notebook: Notebook | None = None) -> Interpreter:
-        interpreter = await asyncio.to_thread(
-            resolve_interpreter,
-            place.path.parent,
-            place.boundary,
-            surroundings=place.surroundings,
-            kernel_name=notebook.kernel.kernel_name if notebook else None,
-            named=request.python,
-            is_notebook=notebook is not None,
-        )
-        if notebook is None or interpreter.elsewhere is None:
-            return interpreter
-        # The kernel is not here, but the notebook says which Python it was.
-        said = _PYTHON_3.match(notebook.kernel.language_version or "")
-        version = (int(said[1]), int(said[2])) if said else (0, 0)
-        return replace(interpreter, version=version) if version >= _OLDEST_PYTHON else interpreter
+        while True:
+            compared = await self._comparer.compare(case.request, judged.verdict, judge_older)
+            case.learn(**facts_of(compared, case.facts, view))
+            report = build_report(self._timed(case), view)
+            if report.counts is None or self._comparer.keep(case.request, compared, report):
+                return report
 
-    def _build_options(self, place: Place, interpreter: Interpreter) -> BuildOptions:
-        settings = place.settings
-        return BuildOptions(
-            kernel_names=frozenset(settings.kernel_names) | self._names_at_startup(),
-            python_cell_magics=frozenset(settings.python_cell_magics),
-            ignore_cell_tags=frozenset(settings.ignore_cell_tags),
-            python_version=interpreter.version,
-        )
-
-    def _names_at_startup(self) -> frozenset[str]:
-        if self._startup_names is None:
-            self._startup_names = startup_names(ipython_startup_folder(self._places.search.environ))
-        return self._startup_names
-
-    def _memory(self, path: Path) -> NotebookMemory:
-        memory = self._memories.setdefault(path, NotebookMemory())
-        self._memories.move_to_end(path)
-        while len(self._memories) > _MAX_REMEMBERED_NOTEBOOKS:
-            self._memories.popitem(last=False)
-        return memory
+    async def _judge_older(self, request: CheckRequest, place: Place, content: Content) -> StateVerdict | None:
+        try:
+            judged = await self._judge.judge(place, content, request, is_stored=False)
+        except UncheckableError:
+            return None
+        return judged.verdict if judged.was_answered else None
 
     def _timed(self, case: "_Case") -> ReportFacts:
         return replace(case.facts, elapsed_seconds=self._clock.monotonic_seconds() - case.began_seconds)
@@ -246,7 +223,7 @@ def _root_uri(root: str | None) -> DocumentUri | None:
     return None if root is None else uri_from_path(Path(root).absolute())
 
 
-def _read(stored: StoredDocument) -> Notebook:
+def _read_notebook(stored: StoredDocument) -> Notebook:
     try:
         notebook = read_notebook(stored.data, stored.path.name)
     except NotebookError as error:
@@ -267,33 +244,6 @@ def _require_allowed(place: Place) -> None:
             NoVerdictReason.DISABLED,
             f"{place.path.name} is left out by the setting `exclude`; change it to have it checked",
         )
-
-
-def _require_language(language: LanguageId | None) -> LanguageId:
-    if language is None:
-        raise UncheckableError(
-            NoVerdictReason.UNSUPPORTED_LANGUAGE,
-            "nothing tells the notebook's language; set `metadata.kernelspec.language` in it",
-        )
-    return language
-
-
-def _waits(request: CheckRequest, settings: Settings) -> Waits:
-    if request.wait_seconds is not None:
-        return Waits(
-            taken_up_seconds=None, whole_seconds=request.wait_seconds, first_whole_seconds=request.wait_seconds
-        )
-    if request.timeout_seconds is not None:
-        return Waits(taken_up_seconds=request.timeout_seconds)
-    return Waits(
-        taken_up_seconds=None,
-        whole_seconds=settings.wait_ms / 1000,
-        first_whole_seconds=settings.first_wait_ms / 1000,
-    )
-
-
-def _environment(interpreter: Interpreter) -> EnvironmentReport:
-    return EnvironmentReport(python=str(interpreter.python or interpreter.prefix), origin=interpreter.origin)
 
 
 def _limits(settings: Settings) -> PoolLimits:

@@ -33,11 +33,13 @@ class SessionFile:
 
     Attributes:
         baseline: what it is compared with.
+        name: the file as its user names it.
         counts: of the last report; `None` before the first.
         checked_at: when that was.
     """
 
     baseline: FileBaseline
+    name: str = ""
     counts: Counts | None = None
     checked_at: datetime | None = None
 
@@ -69,16 +71,17 @@ class SessionStore:
         session = self._use(key)
         return None if session is None else session.use(path)
 
-    def meet(self, key: SessionKey, path: PurePath, cells: tuple[Cell, ...]) -> SessionFile:
+    def meet(self, key: SessionKey, path: PurePath, cells: tuple[Cell, ...], *, name: str = "") -> SessionFile:
         """What a session knows of a file; at first contact, `cells` become its baseline.
 
         Args:
             key: the session.
             path: the file, absolute.
             cells: the stored content, before an edit of this request; a plain text file is one code cell.
+            name: the file as its user names it.
         """
         known = self.find(key, path)
-        return known or self._put(key, path, SessionFile(FileBaseline(cells)))
+        return known or self._put(key, path, SessionFile(FileBaseline(cells), name))
 
     def keep(self, key: SessionKey, path: PurePath, compared_with: FileBaseline, file: SessionFile) -> bool:
         """Keep a verdict, unless another was kept since `compared_with` was read, or the session forgot the file.
@@ -109,7 +112,8 @@ class SessionStore:
         """Follow a file or folder to its new name, in every session."""
         for session in self._sessions.values():
             for path in [path for path in session.files if path == old or old in path.parents]:
-                session.files[new / path.relative_to(old)] = session.files.pop(path)
+                file, moved = session.files.pop(path), new / path.relative_to(old)
+                session.files[moved] = replace(file, name=_renamed(file.name, path, moved))
 
     def delete(self, path: PurePath) -> None:
         """Forget a file or folder that is gone, in every session."""
@@ -150,6 +154,13 @@ class SessionStore:
             if session.used_at_seconds >= oldest_seconds:
                 break
             del self._sessions[key]
+
+
+def _renamed(name: str, old: PurePath, new: PurePath) -> str:
+    """The user's name of a file that moved: below the same folder as before, where it is still there."""
+    if not name or not old.as_posix().endswith(name):
+        return name
+    return new.as_posix().removeprefix(old.as_posix().removesuffix(name))
 
 
 class _Session:

@@ -1,17 +1,19 @@
 """One plain file, checked: the text as it is, asked about, no map between."""
 
 import asyncio
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic
 from jupyter_lsp_agent.core.ids import LanguageId, ServerId
+from jupyter_lsp_agent.diagnostics.baseline import ChainId, Judge
 from jupyter_lsp_agent.diagnostics.facts import ChainFailure
 from jupyter_lsp_agent.diagnostics.merge import merge_diagnostics
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, ServerReport
 from jupyter_lsp_agent.servers.interpreters import Interpreter
 from jupyter_lsp_agent.service.asking import Asker, ChainAnswer, ChainSilence, Question, Waits
-from jupyter_lsp_agent.service.chains import choose_chains
+from jupyter_lsp_agent.service.chains import chain_name, choose_chains
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.places import Place
 
@@ -31,11 +33,13 @@ class TextTask:
 
 @dataclass(frozen=True, slots=True)
 class TextOutcome:
-    """What came of asking about a plain file."""
+    """What came of asking about a plain file; see `Outcome`."""
 
     findings: tuple[Diagnostic, ...]
     servers: tuple[ServerReport, ...]
     failures: tuple[ChainFailure, ...]
+    chains: Mapping[ChainId, Judge | None]
+    chain_of: Mapping[Diagnostic, ChainId]
 
 
 def text_language(place: Place) -> LanguageId:
@@ -75,8 +79,18 @@ async def check_text(task: TextTask, asker: Asker) -> TextOutcome:
         for chain in chains
     ]
     answers = await asyncio.gather(*(asker.ask(question) for question in questions))
+    named = [(chain_name(task.language, number), answer) for number, answer in enumerate(answers)]
     return TextOutcome(
         merge_diagnostics(answer.diagnostics for answer in answers if isinstance(answer, ChainAnswer)),
         tuple(server for answer in answers for server in answer.servers),
         tuple(answer.failure for answer in answers if isinstance(answer, ChainSilence)),
+        {name: answer.judge if isinstance(answer, ChainAnswer) else None for name, answer in named},
+        dict(_given(named)),
     )
+
+
+def _given(named: Sequence[tuple[ChainId, ChainAnswer | ChainSilence]]) -> Iterator[tuple[Diagnostic, ChainId]]:
+    """Each finding with the first chain that gave it."""
+    for name, answer in reversed(named):
+        if isinstance(answer, ChainAnswer):
+            yield from ((found, name) for found in answer.diagnostics)

@@ -149,6 +149,13 @@ def test_a_rename_is_followed(old: str, new: str, expected: str) -> None:
     assert [(entry.path, entry.file) for entry in sessions.entries("ada")] == [(PurePosixPath(expected), file)]
 
 
+def test_a_rename_changes_the_name_that_the_user_sees() -> None:
+    sessions = store()
+    sessions.meet(ONE, PurePosixPath("/root/work/a.ipynb"), BEFORE, name="work/a.ipynb")
+    sessions.rename(PurePosixPath("/root/work"), PurePosixPath("/root/play"))
+    assert [entry.file.name for entry in sessions.entries("ada")] == ["play/a.ipynb"]
+
+
 @pytest.mark.parametrize(("path", "left"), [("/work/a.ipynb", 0), ("/work", 0), ("/wor", 1), ("/work/b.ipynb", 1)])
 def test_what_is_deleted_is_forgotten(path: str, left: int) -> None:
     sessions = store()

@@ -1,0 +1,283 @@
+"""What a check is compared with, and what came of it: the session's last verdict, a revision, a baseline file, nothing.
+
+Findings are compared within one set of servers, versions, environment and settings only. Where the last verdict comes
+from another set, the older contents are judged again by the present one first; until that is had, the baseline is
+`unknown`, everything is `present`, nothing is `fixed`, and the session keeps what it had.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePath
+from typing import Any
+
+from jupyter_lsp_agent.core.diagnostic import CellDiagnostic
+from jupyter_lsp_agent.core.errors import NotebookError
+from jupyter_lsp_agent.core.positions import split_lines
+from jupyter_lsp_agent.diagnostics.baseline import FileBaseline, LastVerdict, StateVerdict, contents_to_judge
+from jupyter_lsp_agent.diagnostics.baseline import Finding as JudgedFinding
+from jupyter_lsp_agent.diagnostics.baseline_file import BaselineEntry, find_known
+from jupyter_lsp_agent.diagnostics.build import report_counted
+from jupyter_lsp_agent.diagnostics.delta import (
+    DiagnosticDelta,
+    StatedFinding,
+    compute_delta,
+    delta_without_baseline,
+    first_verdict,
+    replay,
+)
+from jupyter_lsp_agent.diagnostics.facts import Finding, ReportFacts, ViewOptions
+from jupyter_lsp_agent.diagnostics.fingerprint import Located
+from jupyter_lsp_agent.diagnostics.report import Counts, DocumentKind, Report, Status
+from jupyter_lsp_agent.notebook.model import Cell, CellKind
+from jupyter_lsp_agent.notebook.reader import read_notebook
+from jupyter_lsp_agent.service.documents import UncheckableError, decode_text, document_kind
+from jupyter_lsp_agent.service.history import find_git, read_at_revision
+from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
+from jupyter_lsp_agent.service.sessions import SessionFile, SessionStore
+
+NONE, SESSION, FILE, UNKNOWN, REVISION = "none", "session", "file", "unknown", "git:"
+"""What `baseline` says in a report; a revision's name follows the last."""
+
+JudgeOlder = Callable[[tuple[Cell, ...]], Awaitable[StateVerdict | None]]
+"""Has an older content of the document judged by those who judge now; `None` where nobody answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The outcome of a comparison.
+
+    Attributes:
+        label: what the report says it was compared with.
+        delta: each finding's status, and what is gone.
+        before: the last verdict that it was compared with.
+        keep_over: where the session's baseline is to be replaced: the one that was compared with.
+        gone_entries: entries of a baseline file that no longer occur.
+    """
+
+    label: str
+    delta: DiagnosticDelta
+    before: LastVerdict | None = None
+    keep_over: FileBaseline | None = None
+    gone_entries: tuple[BaselineEntry, ...] = ()
+
+
+class Comparer:
+    """Compares verdicts, and keeps the sessions'.
+
+    Args:
+        sessions: what sessions know.
+        environ: our environment variables, for git.
+    """
+
+    def __init__(self, sessions: SessionStore, environ: Mapping[str, str]) -> None:
+        self._sessions = sessions
+        self._environ = environ
+
+    def meet(self, request: CheckRequest, cells: tuple[Cell, ...]) -> None:
+        """Have the session of a request meet the document, where it has not.
+
+        Args:
+            request: the request.
+            cells: the checked content; the baseline is what was stored before it, where the request says so.
+        """
+        asked = request.comparison
+        if asked.session is None or self._sessions.find(asked.session, session_path(request.path)) is not None:
+            return
+        before = cells if asked.before_bytes is None else read_cells(request.path, asked.before_bytes)
+        if before is not None:
+            name = request.display_path or str(request.path)
+            self._sessions.meet(asked.session, session_path(request.path), before, name=name)
+
+    async def compare(self, request: CheckRequest, current: StateVerdict, judge_older: JudgeOlder) -> Compared:
+        """Compare a verdict with what the request asks for.
+
+        Raises:
+            InvalidRequestError: a revision that is none, or that cannot be read.
+        """
+        asked = request.comparison
+        if asked.known is not None:
+            return _compare_with_file(current, asked.known)
+        if asked.baseline.startswith(REVISION):
+            return await self._compare_with_revision(request, current, judge_older)
+        if asked.baseline == SESSION and asked.session is not None:
+            return await self._compare_with_session(request.path, asked, asked.session, current, judge_older)
+        return Compared(NONE, delta_without_baseline(current))
+
+    def keep(self, request: CheckRequest, compared: Compared, report: Report) -> bool:
+        """Let the session's last verdict become this one; false where it must be compared again first."""
+        asked, last = request.comparison, compared.delta.last
+        if compared.keep_over is None or asked.session is None or last is None or not asked.keeps:
+            return True
+        path = session_path(request.path)
+        baseline = FileBaseline(compared.keep_over.cells, last)
+        name = request.display_path or str(request.path)
+        file = SessionFile(baseline, name=name, counts=report.counts, checked_at=report.checked_at)
+        return self._sessions.keep(asked.session, path, compared.keep_over, file)
+
+    async def _compare_with_session(
+        self, location: Path, asked: Comparison, key: SessionKey, current: StateVerdict, judge_older: JudgeOlder
+    ) -> Compared:
+        path = session_path(location)
+        known = self._sessions.find(key, path)
+        if known is None:
+            return Compared(UNKNOWN, delta_without_baseline(current))
+        last = await _last_verdict(known.baseline, current, judge_older)
+        if last is None:
+            return Compared(UNKNOWN, delta_without_baseline(current))
+        baseline = known.baseline
+        if last is not baseline.last:
+            # What the present servers say of the older contents is worth keeping, whatever becomes of this check.
+            file = replace(known, baseline=FileBaseline(baseline.cells, last))
+            if self._sessions.keep(key, path, baseline, file):
+                baseline = file.baseline
+        return Compared(SESSION, compute_delta(last, current), last, baseline if asked.keeps else None)
+
+    async def _compare_with_revision(
+        self, request: CheckRequest, current: StateVerdict, judge_older: JudgeOlder
+    ) -> Compared:
+        label = request.comparison.baseline
+        git = find_git(self._environ)
+        data = await asyncio.to_thread(read_at_revision, request.path, label.removeprefix(REVISION), git)
+        cells = () if data is None else read_cells(request.path, data)
+        if cells is None:
+            return Compared(UNKNOWN, delta_without_baseline(current))
+        last = await _last_verdict(FileBaseline(cells), current, judge_older)
+        if last is None:
+            return Compared(UNKNOWN, delta_without_baseline(current))
+        return Compared(label, compute_delta(last, current), last)
+
+
+async def _last_verdict(baseline: FileBaseline, current: StateVerdict, judge_older: JudgeOlder) -> LastVerdict | None:
+    """The last verdict, by judges that the current one may be compared with; `None` where that cannot be had."""
+    verdicts = []
+    for cells in contents_to_judge(baseline, current.judges):
+        verdict = await _verdict_on(cells, current, judge_older)
+        if verdict is None or not verdict.judges.agree_with(current.judges):
+            return None
+        verdicts.append(verdict)
+    return replay(verdicts) if verdicts else baseline.last
+
+
+async def _verdict_on(cells: tuple[Cell, ...], current: StateVerdict, judge_older: JudgeOlder) -> StateVerdict | None:
+    if _sources(cells) == _sources(current.cells):
+        return current
+    if not any(cell.kind is CellKind.CODE for cell in cells):
+        return StateVerdict(cells, (), current.judges)
+    return await judge_older(cells)
+
+
+def _sources(cells: Sequence[Cell]) -> list[tuple[object, ...]]:
+    """What a server sees of cells."""
+    return [(cell.kind, cell.source, cell.language, cell.tags) for cell in cells]
+
+
+def _compare_with_file(current: StateVerdict, entries: Sequence[BaselineEntry]) -> Compared:
+    findings = first_verdict(current).findings
+    located = [
+        Located(
+            tracked.finding.diagnostic,
+            _line(current.cells[tracked.finding.cell_index], tracked.finding.start.line),
+            current.cells[tracked.finding.cell_index],
+        )
+        for tracked in findings
+    ]
+    found = find_known(located, entries)
+    stated = tuple(
+        StatedFinding(tracked.finding, Status.PREEXISTING if known else Status.INTRODUCED)
+        for tracked, known in zip(findings, found.known, strict=True)
+    )
+    return Compared(FILE, DiagnosticDelta(stated), gone_entries=found.gone)
+
+
+def _line(cell: Cell, line: int) -> str:
+    lines = split_lines(cell.source)
+    return lines[min(line, len(lines) - 1)]
+
+
+def facts_of(compared: Compared, facts: ReportFacts, view: ViewOptions) -> dict[str, Any]:
+    """What a comparison adds to the facts of a check."""
+    delta = compared.delta
+    return {
+        "baseline": compared.label,
+        "findings": tuple(
+            Finding(stated.status, _placed(stated.finding, facts.kind), stated.caused_by) for stated in delta.findings
+        ),
+        "fixed": tuple(_reported(facts, view, delta.fixed_cells, _tracked(compared.before), delta.fixed)),
+        "carried": len(_carried(compared, facts, view)),
+    }
+
+
+def _carried(compared: Compared, facts: ReportFacts, view: ViewOptions) -> Sequence[object]:
+    carried = tuple(tracked.finding for tracked in compared.delta.carried)
+    last = compared.delta.last
+    return _reported(facts, view, last.cells if last else (), carried, carried)
+
+
+def _reported(
+    facts: ReportFacts,
+    view: ViewOptions,
+    cells: tuple[Cell, ...],
+    every: Iterable[JudgedFinding],
+    chosen: Iterable[JudgedFinding],
+) -> Sequence[Any]:
+    """Those of a state's findings that were chosen and count, as they are shown."""
+
+    def stated(findings: Iterable[JudgedFinding]) -> tuple[Finding, ...]:
+        return tuple(Finding(Status.PREEXISTING, _placed(finding, facts.kind)) for finding in findings)
+
+    is_text = facts.kind is DocumentKind.TEXT
+    text = cells[0].source if is_text and cells else ""
+    state = replace(facts, cells=() if is_text else cells, text=text, findings=stated(every))
+    return report_counted(state, view, stated(chosen))
+
+
+def _tracked(last: LastVerdict | None) -> Iterable[JudgedFinding]:
+    return () if last is None else (tracked.finding for tracked in last.findings)
+
+
+def _placed(finding: JudgedFinding, kind: DocumentKind) -> Any:
+    if kind is DocumentKind.TEXT:
+        return finding.diagnostic
+    return CellDiagnostic(finding.cell_index, finding.diagnostic)
+
+
+def read_cells(path: Path, data: bytes) -> tuple[Cell, ...] | None:
+    """The cells of a document's bytes, a plain file as one cell; `None` where they cannot be read."""
+    try:
+        if document_kind(path) is DocumentKind.TEXT:
+            return (Cell(0, None, CellKind.CODE, decode_text(path, data)),)
+        return read_notebook(data, path.name).cells
+    except (NotebookError, UncheckableError):
+        return None
+
+
+def session_path(location: Path) -> PurePath:
+    """The one name under which sessions file a document, whoever asks."""
+    return PurePath(os.path.normcase(os.path.normpath(location)))
+
+
+def list_sessions(sessions: SessionStore, user: str, name: str | None) -> list[dict[str, Any]]:
+    """The files of a user's sessions, as `GET sessions` gives them."""
+    return [
+        {
+            "session": entry.session,
+            "path": entry.file.name,
+            "baseline": UNKNOWN if entry.file.baseline.last is None else SESSION,
+            "counts": _counts(entry.file.counts),
+            "checked_at": None if entry.file.checked_at is None else _timestamp(entry.file.checked_at),
+        }
+        for entry in sessions.entries(user)
+        if name in (None, entry.file.name)
+    ]
+
+
+def _counts(counts: Counts | None) -> dict[str, int] | None:
+    names = ("introduced", "outstanding", "preexisting", "present", "fixed", "carried", "omitted")
+    return None if counts is None else {name: getattr(counts, name) for name in names}
+
+
+def _timestamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

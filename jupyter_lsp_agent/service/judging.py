@@ -1,0 +1,321 @@
+"""What the servers say of one content of one document: a notebook or a text, as stored, proposed or from before.
+
+Here a content becomes findings, and the word of who gave them under which circumstances, so that two such words can
+be compared or told to be incomparable (`diagnostics.baseline`).
+"""
+
+import asyncio
+import hashlib
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic
+from jupyter_lsp_agent.core.ids import LanguageId
+from jupyter_lsp_agent.core.positions import CellLine
+from jupyter_lsp_agent.diagnostics.baseline import OWN_CHAIN, Finding, Judges, StateVerdict, UncheckedLines
+from jupyter_lsp_agent.diagnostics.facts import ChainFailure
+from jupyter_lsp_agent.diagnostics.report import EnvironmentReport, NoVerdictReason, ServerReport, Unchecked
+from jupyter_lsp_agent.notebook.build_options import BuildOptions
+from jupyter_lsp_agent.notebook.languages import PYTHON, detect_language
+from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
+from jupyter_lsp_agent.notebook.python_cell import INVALID_SYNTAX
+from jupyter_lsp_agent.notebook.python_syntax import compiles
+from jupyter_lsp_agent.servers.interpreters import Interpreter, resolve_interpreter
+from jupyter_lsp_agent.servers.roots import find_root
+from jupyter_lsp_agent.service.asking import Asker, Waits
+from jupyter_lsp_agent.service.chains import choose_chains
+from jupyter_lsp_agent.service.documents import UncheckableError
+from jupyter_lsp_agent.service.namespace import startup_names
+from jupyter_lsp_agent.service.notebook_check import NotebookMemory, NotebookTask, Outcome, check_notebook
+from jupyter_lsp_agent.service.places import Place, ipython_startup_folder
+from jupyter_lsp_agent.service.requests import CheckRequest
+from jupyter_lsp_agent.service.settings import Settings
+from jupyter_lsp_agent.service.text_check import TextTask, check_text, text_language
+
+_MAX_REMEMBERED_NOTEBOOKS = 64
+_PYTHON_3 = re.compile(r"(3)\.(\d+)")
+_OLDEST_PYTHON = (3, 7)
+"""Older ones are no server's business any more; their code is read as that of the Python at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is judged: a notebook, or the text of a plain file.
+
+    Attributes:
+        notebook: `None` for a plain file.
+        text: `None` for a notebook.
+        language: of the kernel or of the file; `None` where nothing tells it.
+    """
+
+    notebook: Notebook | None = field(default=None, repr=False)
+    text: str | None = field(default=None, repr=False)
+    language: LanguageId | None = None
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells; a plain file is one code cell."""
+        if self.notebook is not None:
+            return self.notebook.cells
+        return (Cell(0, None, CellKind.CODE, self.text or ""),)
+
+    def with_cells(self, cells: tuple[Cell, ...]) -> "Content":
+        """Another content of the same document, with all that is said about it now (its kernel above all)."""
+        if self.notebook is not None:
+            return replace(self, notebook=replace(self.notebook, cells=cells))
+        return replace(self, text=cells[0].source if cells else "")
+
+
+def notebook_content(notebook: Notebook) -> Content:
+    """A notebook to be judged."""
+    return Content(notebook=notebook, language=detect_language(notebook))
+
+
+def text_content(place: Place, text: str) -> Content:
+    """A plain file to be judged.
+
+    Raises:
+        UncheckableError: no server takes such files.
+    """
+    return Content(text=text, language=text_language(place))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What was said of a content.
+
+    Attributes:
+        verdict: the findings, and who gave them.
+        servers: who was asked, also those that failed.
+        failures: chains that gave no answer.
+        unchecked: lines that no server looked at.
+        unmapped: findings that belong to no cell line.
+        environment: the Python that the servers were told of.
+    """
+
+    verdict: StateVerdict
+    servers: tuple[ServerReport, ...] = ()
+    failures: tuple[ChainFailure, ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
+    unmapped: tuple[Diagnostic, ...] = ()
+    environment: EnvironmentReport | None = None
+
+    @property
+    def was_answered(self) -> bool:
+        """Whether there is a verdict at all: some chain answered, or there was nothing to ask."""
+        chains = self.verdict.judges.chains
+        return not chains or any(judge is not None for judge in chains.values())
+
+
+class DocumentJudge:
+    """Judges contents.
+
+    Args:
+        asker: asks the servers.
+        startup_folder: IPython's start-up files; `None`: there are none.
+    """
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+        self._memories: OrderedDict[Path, NotebookMemory] = OrderedDict()
+        self._startup_names: frozenset[str] | None = None
+
+    async def judge(self, place: Place, content: Content, request: CheckRequest, *, is_stored: bool) -> Judged:
+        """What the servers say.
+
+        Args:
+            place: of the document.
+            content: what it holds, or might hold, or held.
+            request: which servers, which Python, how long.
+            is_stored: the content is what the document holds.
+
+        Raises:
+            UncheckableError: nobody can be asked.
+            SettingsError: the request names an interpreter that is none.
+        """
+        if content.notebook is None:
+            return await self._judge_text(place, content, request, is_stored=is_stored)
+        if not any(cell.kind is CellKind.CODE or cell.defect for cell in content.cells):
+            return Judged(verdict=StateVerdict(content.cells, ()))
+        return await self._judge_notebook(place, content.notebook, content.language, request, is_stored=is_stored)
+
+    async def _judge_notebook(
+        self, place: Place, notebook: Notebook, language: LanguageId | None, request: CheckRequest, *, is_stored: bool
+    ) -> Judged:
+        interpreter = await _interpreter(place, request, notebook)
+        task = NotebookTask(
+            place=place,
+            notebook=notebook,
+            interpreter=interpreter,
+            options=self._build_options(place, interpreter),
+            memory=self._memory(place.path),
+            language=_require_language(language),
+            server=request.server,
+            waits=waits_of(request, place.settings),
+            closes=not is_stored,
+        )
+        outcome = await check_notebook(task, self._asker)
+        stamps = await asyncio.to_thread(_stamps, place, task.language, request, interpreter)
+        return Judged(
+            verdict=_notebook_verdict(notebook, outcome, stamps),
+            servers=outcome.servers,
+            failures=outcome.failures,
+            unchecked=outcome.unchecked,
+            unmapped=outcome.unmapped,
+            environment=_environment(interpreter) if language == PYTHON else None,
+        )
+
+    async def _judge_text(self, place: Place, content: Content, request: CheckRequest, *, is_stored: bool) -> Judged:
+        language, text = _require_language(content.language), content.text or ""
+        interpreter = await _interpreter(place, request)
+        task = TextTask(
+            place=place,
+            text=text,
+            language=language,
+            interpreter=interpreter,
+            server=request.server,
+            waits=waits_of(request, place.settings),
+            closes=not is_stored,
+        )
+        outcome = await check_text(task, self._asker)
+        stamps = await asyncio.to_thread(_stamps, place, language, request, interpreter)
+        return Judged(
+            verdict=StateVerdict(
+                cells=content.cells,
+                findings=tuple(Finding(0, found, outcome.chain_of.get(found, OWN_CHAIN)) for found in outcome.findings),
+                judges=replace(stamps, chains=outcome.chains),
+                unparsed=frozenset() if language != PYTHON or compiles(text) else frozenset({0}),
+            ),
+            servers=outcome.servers,
+            failures=outcome.failures,
+            environment=_environment(interpreter) if language == PYTHON else None,
+        )
+
+    def _build_options(self, place: Place, interpreter: Interpreter) -> BuildOptions:
+        settings = place.settings
+        return BuildOptions(
+            kernel_names=frozenset(settings.kernel_names) | self._names_at_startup(place),
+            python_cell_magics=frozenset(settings.python_cell_magics),
+            ignore_cell_tags=frozenset(settings.ignore_cell_tags),
+            python_version=interpreter.version,
+        )
+
+    def _names_at_startup(self, place: Place) -> frozenset[str]:
+        if self._startup_names is None:
+            self._startup_names = startup_names(ipython_startup_folder(place.search.environ))
+        return self._startup_names
+
+    def _memory(self, path: Path) -> NotebookMemory:
+        memory = self._memories.setdefault(path, NotebookMemory())
+        self._memories.move_to_end(path)
+        while len(self._memories) > _MAX_REMEMBERED_NOTEBOOKS:
+            self._memories.popitem(last=False)
+        return memory
+
+
+def waits_of(request: CheckRequest, settings: Settings) -> Waits:
+    """How long a request waits for an answer."""
+    if request.wait_seconds is not None:
+        return Waits(
+            taken_up_seconds=None, whole_seconds=request.wait_seconds, first_whole_seconds=request.wait_seconds
+        )
+    if request.timeout_seconds is not None:
+        return Waits(taken_up_seconds=request.timeout_seconds)
+    return Waits(
+        taken_up_seconds=None,
+        whole_seconds=settings.wait_ms / 1000,
+        first_whole_seconds=settings.first_wait_ms / 1000,
+    )
+
+
+async def _interpreter(place: Place, request: CheckRequest, notebook: Notebook | None = None) -> Interpreter:
+    interpreter = await asyncio.to_thread(
+        resolve_interpreter,
+        place.path.parent,
+        place.boundary,
+        surroundings=place.surroundings,
+        kernel_name=notebook.kernel.kernel_name if notebook else None,
+        named=request.python,
+        is_notebook=notebook is not None,
+    )
+    if notebook is None or interpreter.elsewhere is None:
+        return interpreter
+    # The kernel is not here, but the notebook says which Python it was.
+    said = _PYTHON_3.match(notebook.kernel.language_version or "")
+    version = (int(said[1]), int(said[2])) if said else (0, 0)
+    return replace(interpreter, version=version) if version >= _OLDEST_PYTHON else interpreter
+
+
+def _require_language(language: LanguageId | None) -> LanguageId:
+    if language is None:
+        raise UncheckableError(
+            NoVerdictReason.UNSUPPORTED_LANGUAGE,
+            "nothing tells the notebook's language; set `metadata.kernelspec.language` in it",
+        )
+    return language
+
+
+def _environment(interpreter: Interpreter) -> EnvironmentReport:
+    return EnvironmentReport(python=str(interpreter.python or interpreter.prefix), origin=interpreter.origin)
+
+
+def _notebook_verdict(notebook: Notebook, outcome: Outcome, stamps: Judges) -> StateVerdict:
+    return StateVerdict(
+        cells=notebook.cells,
+        findings=tuple(
+            Finding(found.cell_index, found.diagnostic, outcome.chain_of.get(found, OWN_CHAIN))
+            for found in outcome.findings
+        ),
+        judges=replace(stamps, chains=outcome.chains),
+        unparsed=frozenset(_unparsed(outcome.findings)),
+        unchecked=tuple(
+            UncheckedLines(lines.cell.cell_index, CellLine(lines.first_line), CellLine(lines.last_line))
+            for lines in outcome.unchecked
+            if not lines.partial
+        ),
+    )
+
+
+def _unparsed(findings: Iterable[CellDiagnostic]) -> Iterator[int]:
+    return (found.cell_index for found in findings if found.diagnostic.code == INVALID_SYNTAX)
+
+
+# ── stamps: what must be the same for two verdicts to be comparable ─────────────────────────────────────────────────
+
+
+def _stamps(place: Place, language: LanguageId, request: CheckRequest, interpreter: Interpreter) -> Judges:
+    packages = [_file_stamp(folder) for folder in interpreter.site_packages]
+    settings = place.settings
+    specs = [spec for chain in choose_chains(place, language, request.server) for spec in chain]
+    parts = [
+        sorted(settings.kernel_names),
+        sorted(settings.python_cell_magics),
+        [repr(place.registry.override(spec.server_id)) for spec in specs],
+        [_file_stamp(path) for spec in specs for path in _configuration_files(place, spec.root_markers)],
+    ]
+    return Judges(
+        environment=f"{interpreter.key} {_digest(packages)}",
+        settings=_digest(parts),
+    )
+
+
+def _configuration_files(place: Place, markers: Iterable[str]) -> list[Path]:
+    """The files that make a folder a root: servers read their configuration from them."""
+    names = tuple(markers)
+    root = find_root(place.path, names, place.boundary)
+    return [] if root is None else [root / name for name in names if (root / name).is_file()]
+
+
+def _file_stamp(path: Path) -> tuple[str, int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return str(path), 0, 0
+    return str(path), status.st_mtime_ns, status.st_size
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()[:16]
