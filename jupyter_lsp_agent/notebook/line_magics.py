@@ -1,10 +1,11 @@
 """Put Python in the place of one form of IPython's syntax below the level of a cell.
 
 A form that is a statement becomes a statement in the same place and at the same indentation: the code that it runs
-(`%time f()` → `f()`), what it binds (`%store -r x` → `x = …`), else `pass`. After `target =` it becomes a value of the
-right type. Lines that a form only continues on become empty.
+(`%time f()` → `f()`), what it binds (`%store -r x` → `x = …`), else a call that does nothing. After `target =` it
+becomes a value of the right type. Lines that a form only continues on become empty.
 """
 
+import ast
 import re
 from collections.abc import Sequence
 from keyword import iskeyword
@@ -14,7 +15,7 @@ from jupyter_lsp_agent.notebook.cell_cleanup import SourceLine
 from jupyter_lsp_agent.notebook.cell_translation import EffectKind, MagicOptions, NamespaceEffect
 from jupyter_lsp_agent.notebook.ipython_syntax import Construct, ConstructKind, find_constructs
 from jupyter_lsp_agent.notebook.magic_arguments import first_path, has_option, run_target, statement_start
-from jupyter_lsp_agent.notebook.magic_prelude import ANY, SLIST, TIMEIT
+from jupyter_lsp_agent.notebook.magic_prelude import ANY, MAGIC, SLIST, TIMEIT
 from jupyter_lsp_agent.notebook.magic_table import (
     IMPORTING_LINE_MAGIC,
     LINE_MAGICS,
@@ -81,7 +82,7 @@ class LineTranslator:
         self._sheet.blank(form.rest)
 
     def _pass(self, form: PlacedForm) -> None:
-        self._write(form, form.head().write("pass"))
+        self._write(form, form.head().write(self._sheet.use(MAGIC)))
 
     def _magic(self, form: PlacedForm) -> None:
         name, arguments = form.name, form.arguments
@@ -211,6 +212,11 @@ class LineTranslator:
             return
         self._sheet.blank(form.lines[form.first : place.index])
         line = form.lines[place.index]
+        if not form.rest and _is_unused_value(form.arguments[start:]):
+            # Its value is shown, so no server may call it unused.
+            builder = form.head().write(f"{self._sheet.use(MAGIC).removesuffix(')')}")
+            self._sheet.lines.append(builder.copy(place.column).write(")").build())
+            return
         self._sheet.lines.append(form.indented(line).copy(place.column).build())
         self._sheet.copy(form.lines[place.index + 1 : form.last + 1])
 
@@ -264,9 +270,18 @@ def _holds_statement(text: str) -> bool:
     return tree is None or bool(tree.body)
 
 
+def _is_unused_value(text: str) -> bool:
+    """Whether text is an expression that does nothing but give a value, and can be an argument as it stands."""
+    tree = parse(text.strip())
+    if tree is None or len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
+        return False
+    is_doing = isinstance(tree.body[0].value, ast.Call | ast.Await | ast.Yield | ast.YieldFrom)
+    return not is_doing and find_syntax_fault(f"f({text})") is None
+
+
 def _is_expression(text: str) -> bool:
     tree = parse(text.strip())
-    return tree is not None and len(tree.body) == 1 and type(tree.body[0]).__name__ == "Expr"
+    return tree is not None and len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)
 
 
 def _call(form: PlacedForm) -> LineBuilder:

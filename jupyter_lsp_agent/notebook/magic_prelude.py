@@ -11,6 +11,9 @@ from types import MappingProxyType
 ANY = "_jla_any"
 """Gives anything: the type is not known."""
 
+MAGIC = "_jla_magic"
+"""Does nothing, with anything: what a form does to the world. Unlike `pass` it is never superfluous."""
+
 STR = "_jla_str"
 """Gives a `str`."""
 
@@ -29,6 +32,7 @@ TIMEIT = "_jla_TimeitResult"
 TYPE_NAMES: Mapping[str, str] = MappingProxyType(
     {
         ANY: "Any",
+        MAGIC: "None",
         STR: "str",
         STR_LIST: "list[str]",
         SLIST: "SList",
@@ -44,6 +48,10 @@ PRELUDE_IMPORT = "import builtins as _jla_builtins, typing as _jla_typing"
 _ANY_SOURCE = f"""\
 def {ANY}(*_arguments: object) -> _jla_typing.Any:
     return _arguments"""
+
+_MAGIC_SOURCE = f"""\
+def {MAGIC}(*_values: object) -> None:
+    return None"""
 
 _STR_SOURCE = f"""\
 def {STR}() -> _jla_builtins.str:
@@ -154,6 +162,7 @@ class {TIMEIT}:
 PRELUDE: Mapping[str, str] = MappingProxyType(
     {
         ANY: _ANY_SOURCE,
+        MAGIC: _MAGIC_SOURCE,
         STR: _STR_SOURCE,
         STR_LIST: _STR_LIST_SOURCE,
         SLIST: _SLIST_SOURCE,

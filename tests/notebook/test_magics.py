@@ -38,6 +38,9 @@ def cell_place(translation: CellTranslation, word: str) -> tuple[int, int] | Non
 PLACES = [
     "%time print(zz)",
     "%timeit -n1 -r 2 zz + 1",
+    "%timeit zz + 1; y",
+    "%time zz + 1  # c",
+    "%time (zz)",
     "if a:\n    %time zz",
     "%timeit -n1 \\\n   sum(zz)",
     "%time f(1) + \\\n  g(zz)",
@@ -238,7 +241,7 @@ def test_an_unknown_magic_says_why_its_body_is_not_checked() -> None:
 def test_a_magic_that_the_user_names_has_a_python_body() -> None:
     translation = translate("%%frobnicate --fast\nx = 1\n!ls", "frobnicate")
     assert translation.unchecked == ()
-    assert translation.text == "\nx = 1\npass"
+    assert translation.text == "\nx = 1\n_jla_magic()"
     assert translation.scope is CellScope.NOTEBOOK
 
 
@@ -256,8 +259,8 @@ def test_form_comments_may_stand_above_a_cell_magic() -> None:
 
 
 def test_help_says_nothing_of_missing_names() -> None:
-    assert translate("nosuchthing?").text == "pass"
-    assert translate("?nosuchthing").text == "pass"
+    assert translate("nosuchthing?").text == "_jla_magic()"
+    assert translate("?nosuchthing").text == "_jla_magic()"
 
 
 def test_pylab_imports_what_it_imports() -> None:
@@ -299,7 +302,7 @@ def test_the_statement_begins_after_the_options(arguments: str, options: str, st
 
 def test_an_unknown_option_is_none_of_ours() -> None:
     assert statement_start("-z f()", "n:r:q") is None
-    assert translate("%timeit -z f()").text == "pass"
+    assert translate("%timeit -z f()").text == "_jla_magic()"
 
 
 @given(st.text(max_size=30), st.sampled_from(["n:r:tcp:qov:", "", "--", "b:"]))
