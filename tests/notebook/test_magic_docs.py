@@ -89,8 +89,8 @@ def document() -> str:
         "`%%script` is in the language of its program.",
         "\n".join(_cell_magics()),
         "## Line magics",
-        "Any other line magic, every `!command` and every request for help becomes a call that does nothing; after `=`,\n"
-        "another line magic is a value of unknown type.",
+        "Any other line magic, every `!command` and every request for help becomes a call that does nothing;\n"
+        "after `=`, another line magic is a value of unknown type.",
         "\n".join(_line_magics()),
         "## Whole cells in another language by their first line",
         "On platforms that have them: "
