@@ -78,7 +78,7 @@ class LanguageClient:
         self._server = new_server_state(launch.behaviour, clock)
         handler = ServerRequests(launch, self._server)
         self._session = ServerSession(launch, clock, connect or StdioTransport.spawn, handler)
-        self._documents = DocumentSync(self._tell_of_document, self._server, max_open_documents=max_open_documents)
+        self._documents = DocumentSync(self._session.notify, self._server, max_open_documents=max_open_documents)
         self._verdicts = VerdictSeeker(self._server, Puller(self._session.request, self._server))
         self.navigation: Final = Navigation(self._session, self._documents, self._server)
         self._initialize_result: InitializeResult | None = None
@@ -198,11 +198,6 @@ class LanguageClient:
         finishes even when the caller is cancelled."""
         self._server.readiness.aclose()
         await self._session.aclose()
-
-    async def _tell_of_document(self, method: str, params: object) -> None:
-        """Send what opens, changes or closes a document, not while a pull that was overtaken too often is answered."""
-        async with self._server.change_gate:
-            await self._session.notify(method, params)
 
     def _take_over(self, result: InitializeResult) -> None:
         self._initialize_result = result

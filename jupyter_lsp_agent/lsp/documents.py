@@ -62,6 +62,7 @@ class DocumentSync:
         self._capabilities = state.capabilities
         self._behaviour = state.behaviour
         self._store = state.store
+        self._change_gate = state.change_gate
         self._max_open_documents = max_open_documents
         self._versions = itertools.count(1)
         # Keyed by `uri_key`, the least recently used first.
@@ -101,10 +102,10 @@ class DocumentSync:
             resend: tell the server even where it has this text already.
         """
         text = _LONE_SURROGATE.sub("\ufffd", text)
-        if entry.version == 0:
-            await self._open(entry, text)
-        elif entry.text != text or resend:
-            await self._change(entry, text)
+        if entry.version == 0 or entry.text != text or resend:
+            # The gate comes first: whoever gives up while he waits at it has noted nothing, and sent nothing.
+            async with self._change_gate:
+                await (self._open(entry, text) if entry.version == 0 else self._change(entry, text))
         if self._behaviour.save_after_change and entry.saved_version != entry.version:
             await self.save(entry)
 
@@ -120,6 +121,20 @@ class DocumentSync:
 
     async def close(self, uri: str) -> None:
         """Close a document and forget what was said of it; one that is not open is none of the server's business."""
+        async with self._change_gate:
+            await self._close(uri)
+
+    async def close_surplus(self) -> None:
+        """Close what was not used for longest until no more than the bound are open; nothing in use is closed."""
+        surplus = len(self._documents) - self._max_open_documents
+        idle = [entry for entry in self._documents.values() if entry.users == 0][: max(0, surplus)]
+        if idle:
+            async with self._change_gate:
+                for entry in idle:
+                    if entry.users == 0:  # still
+                        await self._close(entry.uri)
+
+    async def _close(self, uri: str) -> None:
         entry = self._documents.get(uri_key(uri))
         if entry is None:
             return
@@ -130,13 +145,6 @@ class DocumentSync:
         if is_open:
             self._store.forget(entry.uri)
             await self._notify(DID_CLOSE, {"textDocument": {"uri": entry.uri}})
-
-    async def close_surplus(self) -> None:
-        """Close what was not used for longest until no more than the bound are open; nothing in use is closed."""
-        surplus = len(self._documents) - self._max_open_documents
-        idle = [entry.uri for entry in self._documents.values() if entry.users == 0]
-        for uri in idle[: max(0, surplus)]:
-            await self.close(uri)
 
     async def _open(self, entry: OpenDocument, text: str) -> None:
         self._begin(entry, text, opened=True)

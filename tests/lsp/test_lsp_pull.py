@@ -8,7 +8,7 @@ import pytest
 from jupyter_lsp_agent.core.behaviour import ChangedFilesReaction, Freshness, ReadySignal, ServerBehaviour
 from jupyter_lsp_agent.core.clock import time_limit
 from jupyter_lsp_agent.core.errors import InvalidResponseError, ResponseError
-from tests.support.fake_server import PULL, URI, Stage, error_item, on_stage
+from tests.support.fake_server import PULL, URI, Stage, error_item, on_stage, settle
 
 STATIC = {"diagnosticProvider": PULL}
 OTHER = "file:///project/other.py"
@@ -276,6 +276,31 @@ async def test_a_pull_that_changes_overtake_again_and_again_makes_them_wait() ->
         assert (await stage.server.expect_params("textDocument/didOpen"))["textDocument"]["uri"] == OTHER
         await stage.server.answer_pull([])
         assert messages(await other) == []
+
+
+async def test_who_gives_up_while_his_change_waits_has_changed_nothing() -> None:
+    async with on_stage(capabilities=STATIC) as stage:
+        first = stage.diagnose("x\n", OTHER)
+        await stage.opened()
+        await stage.server.answer_pull([])
+        await first
+        task = stage.diagnose("x\n")
+        await stage.opened()
+        for _ in range(3):
+            await stage.server.refuse(await stage.server.expect("textDocument/diagnostic"), -32802)
+            await stage.wind(0.2)
+        request = await stage.server.expect("textDocument/diagnostic")
+        given_up = stage.diagnose("y\n", OTHER)
+        await settle()
+        given_up.cancel()
+        again = stage.diagnose("y\n", OTHER)
+        await settle()
+        await stage.server.respond(request, {"kind": "full", "items": []})
+        await task
+        changed = await stage.server.expect_params("textDocument/didChange")
+        assert changed["contentChanges"] == [{"text": "y\n"}]
+        await stage.server.answer_pull([error_item("in y")])
+        assert messages(await again) == ["in y"]
 
 
 async def test_a_hanging_pull_is_cancelled_with_its_caller_and_the_next_one_is_sound() -> None:
