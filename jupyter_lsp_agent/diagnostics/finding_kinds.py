@@ -17,6 +17,10 @@ class FindingKind(StrEnum):
     POSSIBLY_UNBOUND = "possibly_unbound"
     IMPORT = "import"
     REDEFINITION = "redefinition"
+    TOP_LEVEL_AWAIT = "top_level_await"
+    """Told of nothing but `await` outside functions, in languages whose kernels all allow it."""
+    UNUSED_IMPORT = "unused_import"
+    """An error of its own in Go, whose kernel takes such imports out."""
     UNUSED_EXPRESSION = "unused_expression"
     JOIN_LAYOUT = "join_layout"
     """Blank lines before a statement."""
@@ -33,9 +37,12 @@ _KINDS = {
     "reportUndefinedVariable reportUnboundVariable",
     FindingKind.POSSIBLY_UNBOUND: "possibly-unresolved-reference reportPossiblyUnbound reportPossiblyUnboundVariable "
     "possibly-undefined possibly-used-before-assignment",
-    FindingKind.IMPORT: "unresolved-import missing-import import-not-found import-untyped reportMissingImports "
+    FindingKind.IMPORT: "2307 2792 unresolved-import missing-import import-not-found import-untyped reportMissingImports "
     "reportMissingModuleSource missing-source-for-stubs import-error import",
-    FindingKind.REDEFINITION: "reportRedeclaration redefinition no-redef F811 obscured-redefinition",
+    FindingKind.REDEFINITION: "reportRedeclaration redefinition no-redef F811 obscured-redefinition "
+    "redefinition_different_type redefinition_different_kind DuplicateDecl E0428 2300 2393 2451",
+    FindingKind.TOP_LEVEL_AWAIT: "1375 1378 1431 1432",
+    FindingKind.UNUSED_IMPORT: "UnusedImport",
     FindingKind.UNUSED_EXPRESSION: "reportUnusedExpression reportUnusedCallResult B018 E703 pointless-statement "
     "expression-not-assigned W0104 W0106",
     FindingKind.JOIN_LAYOUT: "E301 E302 E303 E304 E305 E306",

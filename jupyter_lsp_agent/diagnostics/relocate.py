@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic, DiagnosticSeverity, DiagnosticTag
-from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+from jupyter_lsp_agent.core.positions import TextPosition, TextRange, split_lines
 from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
 from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard
 from jupyter_lsp_agent.notebook.magic_prelude import TYPE_NAMES
@@ -22,6 +22,8 @@ from jupyter_lsp_agent.notebook.reserved_names import PREFIX
 from jupyter_lsp_agent.notebook.virtual_document import VirtualDocument
 
 _NO_ADVICE = CellAdvice()
+_REMOTE = re.compile(r"[\"'](?:npm|jsr|node|https?):")
+"""Imports that a kernel fetches when it runs, and a server cannot see."""
 _OUR_NAME = re.compile(rf"\b{PREFIX}(\w+)")
 
 
@@ -59,7 +61,7 @@ def _place(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic 
     start = diagnostic.range.start
     place = document.line_map.place_at(start.line)
     if place is None:
-        return None
+        return _moved(document, diagnostic)
     checks = document.advice.get(place.cell_index, _NO_ADVICE).checks
     checked = checks.get(start.line - place.first_line)
     if checked is not None:
@@ -69,6 +71,12 @@ def _place(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic 
         return None
     cell_index, cell_range = moved
     return CellDiagnostic(cell_index, _without_our_names(replace(diagnostic, range=cell_range)))
+
+
+def _moved(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic | None:
+    """A finding on a cell's line that stands above the cells."""
+    moved = document.line_map.range_to_cell(diagnostic.range)
+    return None if moved is None else CellDiagnostic(moved[0], replace(diagnostic, range=moved[1]))
 
 
 def _without_our_names(diagnostic: Diagnostic) -> Diagnostic:
@@ -95,7 +103,17 @@ def _judge(document: VirtualDocument, finding: CellDiagnostic) -> CellDiagnostic
     diagnostic = finding.diagnostic
     if diagnostic.severity is DiagnosticSeverity.HINT or DiagnosticTag.UNNECESSARY in diagnostic.tags:
         return None if _is_unreachable(diagnostic) else finding
-    return None if _is_silenced(advice, diagnostic) or _is_notebook_way(advice, diagnostic) else finding
+    words = _words(document, finding)
+    return None if _is_silenced(advice, diagnostic) or _is_notebook_way(advice, diagnostic, words) else finding
+
+
+def _words(document: VirtualDocument, finding: CellDiagnostic) -> str:
+    """What stands in the cell where the finding is, as far as it is in one line."""
+    start, end = finding.diagnostic.range.start, finding.diagnostic.range.end
+    lines = split_lines(document.sources.get(finding.cell_index, ""))
+    if start.line >= len(lines):
+        return ""
+    return lines[start.line][start.column : end.column if end.line == start.line else None]
 
 
 def _is_silenced(advice: CellAdvice, diagnostic: Diagnostic) -> bool:
@@ -104,8 +122,8 @@ def _is_silenced(advice: CellAdvice, diagnostic: Diagnostic) -> bool:
     return advice.broken or _within(place, advice.dead) or (diagnostic.code or "") in advice.silenced_codes
 
 
-def _is_notebook_way(advice: CellAdvice, diagnostic: Diagnostic) -> bool:
-    """Whether the finding exists only because cells were joined to a file."""
+def _is_notebook_way(advice: CellAdvice, diagnostic: Diagnostic, words: str) -> bool:
+    """Whether the finding, which is about `words`, exists only because cells were joined to a file."""
     place = diagnostic.range.start
     match kind_of(diagnostic):
         case FindingKind.SYNTAX:
@@ -113,7 +131,7 @@ def _is_notebook_way(advice: CellAdvice, diagnostic: Diagnostic) -> bool:
         case FindingKind.IMPORT:
             return _within(place, advice.missing_imports)
         case FindingKind.REDEFINITION:
-            return not any(_names(diagnostic, name) for name in advice.rebound)
+            return words not in advice.rebound and not any(_names(diagnostic, name) for name in advice.rebound)
         case FindingKind.UNUSED_EXPRESSION:
             last = advice.last_expression
             return last is not None and last.start <= place
@@ -121,7 +139,7 @@ def _is_notebook_way(advice: CellAdvice, diagnostic: Diagnostic) -> bool:
             return advice.first_code is None or place.line <= advice.first_code.line
         case FindingKind.IMPORT_POSITION:
             return advice.imports_end is None or place < advice.imports_end
-        case FindingKind.FILE_LAYOUT:
+        case FindingKind.FILE_LAYOUT | FindingKind.TOP_LEVEL_AWAIT | FindingKind.UNUSED_IMPORT:
             return True
     return False
 
@@ -141,8 +159,10 @@ def _soften(document: VirtualDocument, findings: Sequence[CellDiagnostic]) -> It
     hidden = any(advice.hides_names for advice in document.advice.values()) or _star_failed(document, findings)
     for finding in findings:
         kind = kind_of(finding.diagnostic)
-        soft = (kind is FindingKind.UNDEFINED and hidden) or (
-            kind is FindingKind.POSSIBLY_UNBOUND and not _bound_here(document, finding)
+        soft = (
+            (kind is FindingKind.UNDEFINED and hidden)
+            or (kind is FindingKind.POSSIBLY_UNBOUND and not _bound_here(document, finding))
+            or (kind is FindingKind.IMPORT and _REMOTE.match(_words(document, finding)) is not None)
         )
         yield _as_warning(finding) if soft else finding
 

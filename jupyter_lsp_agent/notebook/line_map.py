@@ -100,17 +100,30 @@ class ChunkPlace:
     first_line: int
 
 
+@dataclass(frozen=True, slots=True)
+class MovedLine:
+    """A cell's line that stands above all chunks, on virtual line `virtual_line`."""
+
+    virtual_line: int
+    cell_index: int
+    line: MappedLine
+
+
 class LineMap:
     """The two-way map of one virtual document.
 
     Args:
         prefix_lines: how many lines stand before the first chunk.
         cells: cell index and chunk, in document order.
+        moved: lines of the prefix that are a cell's.
     """
 
-    __slots__ = ("_cells", "_numbers", "_starts", "line_count", "prefix_line_count")
+    __slots__ = ("_cells", "_moved", "_numbers", "_starts", "line_count", "prefix_line_count")
 
-    def __init__(self, prefix_lines: int, cells: Sequence[tuple[int, CellChunk]]) -> None:
+    def __init__(
+        self, prefix_lines: int, cells: Sequence[tuple[int, CellChunk]], moved: Sequence[MovedLine] = ()
+    ) -> None:
+        self._moved = {line.virtual_line: line for line in moved}
         self.prefix_line_count = prefix_lines
         starts = list(accumulate([chunk.line_count for _, chunk in cells], initial=prefix_lines))
         self.line_count = starts.pop()
@@ -143,7 +156,7 @@ class LineMap:
         """The place in a cell that a virtual place stands for; `None` for the prefix, glue and past the end."""
         place = self.place_at(position.line)
         if place is None:
-            return None
+            return self._moved_to_cell(position)
         found = place.chunk.to_cell(TextPosition(position.line - place.first_line, position.column))
         return None if found is None else CellLocation(place.cell_index, found)
 
@@ -152,8 +165,20 @@ class LineMap:
         place = self.place_of(cell_index)
         found = None if place is None else place.chunk.to_virtual(position)
         if place is None or found is None:
-            return None
+            return self._moved_to_virtual(cell_index, position)
         return TextPosition(place.first_line + found.line, found.column)
+
+    def _moved_to_cell(self, position: TextPosition) -> CellLocation | None:
+        moved = self._moved.get(position.line)
+        found = None if moved is None else CellChunk([moved.line]).to_cell(TextPosition(0, position.column))
+        return None if moved is None or found is None else CellLocation(moved.cell_index, found)
+
+    def _moved_to_virtual(self, cell_index: int, position: TextPosition) -> TextPosition | None:
+        for moved in self._moved.values():
+            if moved.cell_index == cell_index and moved.line.cell_line == position.line:
+                column = _virtual_column(moved.line, position.column)
+                return None if column is None else TextPosition(moved.virtual_line, column)
+        return None
 
     def range_to_cell(self, virtual: TextRange) -> tuple[int, TextRange] | None:
         """A virtual range as a range of the one cell that it begins in, clamped to that cell.
@@ -162,11 +187,19 @@ class LineMap:
         """
         place = self.place_at(virtual.start.line)
         if place is None:
-            return None
+            return self._moved_range_to_cell(virtual)
         start = place.chunk.to_cell(TextPosition(virtual.start.line - place.first_line, virtual.start.column))
         if start is None:
             return None
         return place.cell_index, TextRange(start, max(start, _range_end(place, virtual.end, start)))
+
+    def _moved_range_to_cell(self, virtual: TextRange) -> tuple[int, TextRange] | None:
+        start, end = self._moved_to_cell(virtual.start), self._moved_to_cell(virtual.end)
+        if start is None:
+            return None
+        stays = end is not None and end.cell_index == start.cell_index
+        last = end.position if end is not None and stays else start.position
+        return start.cell_index, TextRange(start.position, max(start.position, last))
 
 
 def _range_end(place: ChunkPlace, end: TextPosition, start: TextPosition) -> TextPosition:

@@ -15,6 +15,7 @@ from jupyter_lsp_agent.core.positions import CellLine, split_lines
 from jupyter_lsp_agent.notebook.advice import CellAdvice
 from jupyter_lsp_agent.notebook.build_cache import BuildCache
 from jupyter_lsp_agent.notebook.build_options import BuildOptions
+from jupyter_lsp_agent.notebook.kernel_text import body_prefix, build_kernel_text
 from jupyter_lsp_agent.notebook.languages import (
     PYTHON,
     detect_language,
@@ -24,6 +25,7 @@ from jupyter_lsp_agent.notebook.languages import (
 )
 from jupyter_lsp_agent.notebook.line_map import CellChunk, LineMap, MappedLine, whole_lines
 from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
+from jupyter_lsp_agent.notebook.other_kernels import join_cells
 from jupyter_lsp_agent.notebook.python_cell import PythonCell
 from jupyter_lsp_agent.notebook.python_document import build_python_text
 
@@ -34,6 +36,7 @@ __all__ = [
     "UncheckedLines",
     "VirtualDocument",
     "VirtualNotebook",
+    "build_kernel_document",
     "build_virtual_documents",
 ]
 
@@ -126,10 +129,7 @@ def build_virtual_documents(
     ignored = frozenset(
         cell.index for cell in notebook.cells if cell.tags and options.ignore_cell_tags.intersection(cell.tags)
     )
-    if language == PYTHON:
-        built = _python_notebook(own, options, cache)
-    else:
-        built = VirtualNotebook(language, tuple(_plain_document(language, own)))
+    built = _python_notebook(own, options, cache) if language == PYTHON else _kernel_notebook(language, own)
     return replace(
         built,
         documents=(*built.documents, *(_whole_cell(cell) for cell in foreign)),
@@ -180,18 +180,45 @@ def _by_language(notebook: Notebook, language: LanguageId | None) -> tuple[list[
     return own, foreign
 
 
-def _plain_document(language: LanguageId | None, cells: Sequence[Cell]) -> Iterator[VirtualDocument]:
-    if language is None or not cells:
-        return
-    chunks = [(cell.index, CellChunk(whole_lines(cell.source))) for cell in cells]
-    yield VirtualDocument(
+def build_kernel_document(
+    language: LanguageId, cells: Sequence[Cell], broken: frozenset[str] = frozenset()
+) -> VirtualDocument:
+    """The document of cells in a kernel's language that is not Python.
+
+    Args:
+        language: one that `other_kernels.is_joinable`.
+        cells: its cells, in order; one alone to see whether it parses.
+        broken: sources of cells that do not parse; nothing of them is shown.
+    """
+    joined = join_cells(language, cells, broken)
+    return VirtualDocument(
         language_id=language,
         extension=file_extension(language),
         kernel=True,
-        text="".join(chunk.text for _, chunk in chunks),
-        line_map=LineMap(0, chunks),
+        text=joined.text,
+        line_map=LineMap(joined.prefix.count("\n"), joined.chunks),
         sources={cell.index: cell.source for cell in cells},
     )
+
+
+def _kernel_notebook(language: LanguageId | None, cells: Sequence[Cell]) -> VirtualNotebook:
+    """A notebook of another kernel than Python's."""
+    if language is None or not cells:
+        return VirtualNotebook(language, ())
+    built = build_kernel_text(language, cells)
+    document = VirtualDocument(
+        language_id=language,
+        extension=file_extension(language),
+        kernel=True,
+        text=built.text,
+        line_map=built.line_map,
+        advice=built.advice,
+        sources={cell.index: cell.source for cell in cells},
+    )
+    reason = "its first line says that it is no code of the kernel's language"
+    opaque = [cell for cell in cells if cell.index in built.opaque_cells]
+    unchecked = (UncheckedLines(cell.index, 0, len(split_lines(cell.source)) - 1, reason) for cell in opaque)
+    return VirtualNotebook(language, (document,), unchecked=tuple(unchecked))
 
 
 def _whole_cell(cell: Cell) -> VirtualDocument:
@@ -208,13 +235,13 @@ def _foreign_bodies(cell_index: int, cell: PythonCell) -> Iterator[VirtualDocume
 
 
 def _body(cell_index: int, language: LanguageId, lines: Sequence[MappedLine], reason: str) -> VirtualDocument:
-    chunk = CellChunk(lines)
+    chunk, prefix = CellChunk(lines), body_prefix(language)
     return VirtualDocument(
         language_id=language,
         extension=file_extension(language),
         kernel=False,
-        text=chunk.text,
-        line_map=LineMap(0, [(cell_index, chunk)]),
+        text=prefix + chunk.text,
+        line_map=LineMap(prefix.count("\n"), [(cell_index, chunk)]),
         cell_index=cell_index,
         reason=reason,
     )
