@@ -90,6 +90,7 @@ class ForeignBody:
         last_line: its last line, inclusive; `first_line - 1` where the body is empty.
         magic: the magic's name without `%`.
         arguments: the rest of the magic's line.
+        is_line_magic: whether it is the `%sql` of a whole cell, and no cell magic.
     """
 
     language: LanguageId
@@ -97,6 +98,12 @@ class ForeignBody:
     last_line: CellLine
     magic: str
     arguments: str
+    is_line_magic: bool = False
+
+    @property
+    def origin(self) -> str:
+        """What made it another language, to be told to a reader: `cell magic %%bash`."""
+        return f"line magic %{self.magic}" if self.is_line_magic else f"cell magic %%{self.magic}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,12 @@ KERNEL_LANGUAGES = dict(
         _row("nix", "Nix", ".nix", "", "nix"),
         _row("elixir", "Elixir", ".exs", "", "elixir ielixir"),
         _row("xonsh", "Xonsh", ".xsh", "", "xonsh"),
+        _row("markdown", "Markdown", ".md"),
+        _row("xml", "XML", ".xml"),
+        _row("cython", "Cython", ".pyx"),
+        _row("fortran", "Fortran", ".f90"),
+        _row("graphql", "GraphQL", ".graphql"),
+        _row("bat", "Batch", ".bat"),
         _row("plaintext", "Plain text", ".txt", "text"),
     )
 )

@@ -160,7 +160,7 @@ _OTHER_BODIES: dict[str, CellMagic] = {
     **_other("css", "css"),
     **_other("latex", "latex"),
     **_other("markdown", "markdown", "md"),
-    **_other("svg", "svg", "SVG"),
+    **_other("xml", "svg", "SVG"),
     **_other("mermaid", "mermaid"),
     **_other("r", "R", bindings=(_DASH_O,)),
     **_other("julia", "julia", bindings=(_DASH_O,)),

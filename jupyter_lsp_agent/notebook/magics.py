@@ -200,7 +200,8 @@ class _CellTranslator:
         last = body[-1].cell_line if body else head[0].cell_line
         self._sheet.lines.append((builder or LineBuilder(head[0])).build())
         self._sheet.blank(body)
-        self._sheet.add_foreign(ForeignBody(language, first, last, name, arguments))
+        is_line_magic = not head[0].text.startswith("%%")
+        self._sheet.add_foreign(ForeignBody(language, first, last, name, arguments, is_line_magic))
         self._sheet.scope = CellScope.NONE
 
     def _bind(self, builder: LineBuilder, bindings: Sequence[tuple[str, str]], line: SourceLine) -> None:

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from jupyter_lsp_agent.core.positions import CellLine
 from jupyter_lsp_agent.notebook.cell_translation import CellScope, CellTranslation, EffectKind, MagicOptions
+from jupyter_lsp_agent.notebook.languages import KERNEL_LANGUAGES
 from jupyter_lsp_agent.notebook.magic_arguments import first_path, run_target, statement_start
+from jupyter_lsp_agent.notebook.magic_table import CELL_MAGICS, LANGUAGE_OF_PROGRAM
 from jupyter_lsp_agent.notebook.magics import close_own_scopes, translate_cell
 from jupyter_lsp_agent.notebook.reserved_names import MISSING_MODULE
 from tests.support.ipython import check_map
@@ -104,7 +106,7 @@ LANGUAGES = [
     ("%%html\n<b>", "html"),
     ("%%latex\n$x$", "latex"),
     ("%%markdown\n# x", "markdown"),
-    ("%%svg\n<svg/>", "svg"),
+    ("%%svg\n<svg/>", "xml"),
     ("%%R -i df\nx <- 1", "r"),
     ("%%sql\nselect 1", "sql"),
     ("%%perl\n1", "perl"),
@@ -364,6 +366,12 @@ def _strings(text: str) -> list[str]:
     """The values of the string constants, parts of f-strings included."""
     tree = compile(textwrap.dedent(text), "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST)
     return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
+def test_every_language_of_the_table_has_a_name_and_an_extension() -> None:
+    languages = {magic.language for magic in CELL_MAGICS.values() if magic.language} | set(LANGUAGE_OF_PROGRAM.values())
+    unnamed = {language for language in languages if language not in KERNEL_LANGUAGES}
+    assert unnamed == {"python2", "octave", "mermaid"}
 
 
 def test_first_line_of_a_cell_is_line_zero() -> None:
