@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jupyter_lsp_agent.core.errors import InvalidRequestError, JupyterLspAgentError
+from jupyter_lsp_agent.core.errors import InvalidRequestError
 
 _TIMEOUT_SECONDS = 20.0
 _MAX_BLOB_BYTES = 64 * 1024 * 1024
@@ -49,7 +49,7 @@ _OBJECT_NAME = re.compile(r"[0-9a-f]{40,64}")
 _SYMBOLIC_LINK = "120000"
 
 
-class RevisionError(JupyterLspAgentError):
+class RevisionError(InvalidRequestError):
     """A revision cannot be read; the text says why, and what to do about it."""
 
 
