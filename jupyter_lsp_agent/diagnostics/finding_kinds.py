@@ -37,8 +37,8 @@ _KINDS = {
     "reportUndefinedVariable reportUnboundVariable",
     FindingKind.POSSIBLY_UNBOUND: "possibly-unresolved-reference reportPossiblyUnbound reportPossiblyUnboundVariable "
     "possibly-undefined possibly-used-before-assignment",
-    FindingKind.IMPORT: "2307 2792 unresolved-import missing-import import-not-found import-untyped reportMissingImports "
-    "reportMissingModuleSource missing-source-for-stubs import-error import",
+    FindingKind.IMPORT: "2307 2792 unresolved-import missing-import import-not-found import-untyped "
+    "reportMissingImports reportMissingModuleSource missing-source-for-stubs import-error import",
     FindingKind.REDEFINITION: "reportRedeclaration redefinition no-redef F811 obscured-redefinition "
     "redefinition_different_type redefinition_different_kind DuplicateDecl E0428 2300 2393 2451",
     FindingKind.TOP_LEVEL_AWAIT: "1375 1378 1431 1432",

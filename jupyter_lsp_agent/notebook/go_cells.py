@@ -16,8 +16,8 @@ _IMPORT = re.compile(r"import\b")
 _IMPORTED = re.compile(r'(?:import\s+)?(?:([\w.]+)\s+)?"([^"]+)"')
 _USED = re.compile(r"(?<![\w.])([a-z][a-z0-9]*)\.[A-Z]")
 _STANDARD = (
-    "archive/tar archive/zip bufio bytes cmp compress/gzip container/heap container/list context crypto/md5 crypto/sha1 "
-    "crypto/sha256 database/sql embed encoding/base64 encoding/binary encoding/csv encoding/hex encoding/json "
+    "archive/tar archive/zip bufio bytes cmp compress/gzip container/heap container/list context crypto/md5 "
+    "crypto/sha1 crypto/sha256 database/sql embed encoding/base64 encoding/binary encoding/csv encoding/hex encoding/json "
     "encoding/xml errors expvar flag fmt hash/fnv html html/template image image/color image/draw image/gif image/jpeg "
     "image/png io io/fs iter log log/slog maps math math/big math/bits math/cmplx math/rand mime net net/http net/url "
     "os os/exec os/signal path path/filepath reflect regexp runtime runtime/debug slices sort strconv strings sync "

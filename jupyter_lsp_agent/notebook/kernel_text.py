@@ -84,6 +84,12 @@ KERNEL_FORMS: Mapping[LanguageId, KernelForm] = MappingProxyType(
 """Languages whose kernels have ways of their own."""
 
 _PLAIN = KernelForm()
+_JOINED_AS_THEY_ARE = frozenset({LanguageId("r")})
+
+
+def understands(language: LanguageId) -> bool:
+    """Whether whole notebooks of a kernel language, not Python's, can be shown to a server as they are meant."""
+    return language in KERNEL_FORMS or language in _JOINED_AS_THEY_ARE
 
 
 @dataclass(frozen=True, slots=True)
