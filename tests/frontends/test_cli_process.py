@@ -46,6 +46,12 @@ def test_version(tmp_path):
     assert (done.returncode, done.stdout.decode().split()[0]) == (0, "jupyter-lsp-agent")
 
 
+def test_the_package_runs_as_a_module(tmp_path):
+    assert (
+        run(tmp_path, "--version", module="jupyter_lsp_agent").stdout == run(tmp_path, "--version", module=REAL).stdout
+    )
+
+
 @pytest.mark.parametrize("words", [["--help"], ["check", "--help"], ["status", "--help"]])
 def test_help(tmp_path, words):
     done = run(tmp_path, *words, module=REAL)
