@@ -64,7 +64,8 @@ class ServerBehaviour:
         stale_push_seconds: pushes that claim the new version may show the old text for so long.
         silent_when_clean_seconds: it pushes nothing when there is nothing to say; so long a silence is a clean verdict.
         ready: what must have come before its answers count.
-        ready_timeout_seconds: after so long without that signal, answers are had as they come, marked as not ready.
+        ready_timeout_seconds: after so long without that signal, findings are had as they come, marked as not ready;
+            an empty answer waits for the signal.
         empty_configuration: its answer for an unknown configuration section.
         full_change: the form of a full replacement.
         save_after_change: it checks only what was saved: `didSave` follows each change.

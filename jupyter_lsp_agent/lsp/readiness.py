@@ -1,7 +1,7 @@
 """Whether the server has loaded enough for its answers to mean something.
 
 Some servers answer at once, and emptily, while they still load the project. Their behaviour class names the signal to
-wait for; one that never gives it is believed after a time, and its answers are marked.
+wait for. Of one that never gives it, findings are believed after a time, and marked; that it found nothing is not.
 """
 
 import asyncio
@@ -75,6 +75,11 @@ class Readiness:
         while not self.is_ready and not self._is_overdue:
             await self._changed.wait()
         return self.is_ready
+
+    async def wait_for_signal(self) -> None:
+        """Wait for its signal, however long that is."""
+        while not self.is_ready:
+            await self._changed.wait()
 
     async def wait_until_idle(self) -> None:
         """Wait until no work-done progress is under way."""

@@ -47,13 +47,21 @@ class VerdictSeeker:
             RequestError: the server refuses a pull, or its answer cannot be used.
         """
         await self._readiness.wait()
-        verdict = await self._pulled(document)
-        if verdict is None and self._capabilities.pull_may_come:
-            verdict = await self._whichever_comes_first(document)
-        elif verdict is None:
-            verdict = await self._pushed(document)
+        verdict = await self._seek(document)
+        while not verdict.is_ready and not verdict.findings.diagnostics:
+            # Nothing was found by a server that has perhaps not looked yet: its signal decides, or the caller's limit.
+            await self._readiness.wait_for_signal()
+            verdict = await self._seek(document)
         self._store.mark_settled(document.uri)
         return verdict
+
+    async def _seek(self, document: OpenDocument) -> Verdict:
+        verdict = await self._pulled(document)
+        if verdict is not None:
+            return verdict
+        if self._capabilities.pull_may_come:
+            return await self._whichever_comes_first(document)
+        return await self._pushed(document)
 
     async def _whichever_comes_first(self, document: OpenDocument) -> Verdict:
         pushed = asyncio.create_task(self._pushed(document))

@@ -303,12 +303,23 @@ async def test_an_answer_before_the_server_is_ready_does_not_count(
         assert (messages(report), report.is_ready) == (["wrong"], True)
 
 
-async def test_a_server_that_never_says_that_it_is_ready_is_believed_in_the_end_and_marked() -> None:
+async def test_findings_of_a_server_that_never_says_that_it_is_ready_are_believed_in_the_end_and_marked() -> None:
     async with on_stage(ServerBehaviour(ready=ReadySignal.QUIESCENT, ready_timeout_seconds=60)) as stage:
         task = stage.diagnose("x\n")
-        await stage.server.publish([], await stage.opened())
+        await stage.server.publish([error_item()], await stage.opened())
         await stage.wind(59)
         assert not task.done()
         await stage.wind(2)
         report = await task
-        assert (messages(report), report.is_ready) == ([], False)
+        assert (messages(report), report.is_ready) == (["wrong"], False)
+
+
+async def test_that_a_server_which_is_not_ready_found_nothing_is_never_believed() -> None:
+    async with on_stage(ServerBehaviour(ready=ReadySignal.QUIESCENT, ready_timeout_seconds=60)) as stage:
+        task = stage.diagnose("x\n")
+        await stage.server.publish([], await stage.opened())
+        await check_waits(stage, task)
+        await stage.server.notify("experimental/serverStatus", {"health": "ok", "quiescent": True})
+        await stage.wind(1)
+        report = await task
+        assert (messages(report), report.is_ready) == ([], True)
