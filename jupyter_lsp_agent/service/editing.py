@@ -105,30 +105,32 @@ class DocumentEditor:
 
     async def _edit_now(self, batch: EditBatch) -> EditOutcome:
         document = await self._documents.read(batch.name)
-        change, places = await asyncio.to_thread(self._plan, batch, document)
+        change = await asyncio.to_thread(self._plan, batch, document)
         written = None
         if not batch.dry_run and change.data != document.data:
-            written = await _to_the_end(self._documents.write(document, change))
+            written = await _to_the_end(
+                self._documents.write(document, change, lambda current: self._plan(batch, current))
+            )
+            document, change = written.before, written.change
         return EditOutcome(
             before=document,
             data=change.data,
             content_hash=content_hash(document, change.data),
-            places=places,
+            places=change.plan.places if change.plan else (),
             touched=change.plan.touched if change.plan else frozenset(),
             written=written,
         )
 
-    def _plan(self, batch: EditBatch, document: OpenedDocument) -> tuple[DocumentChange, tuple[EditedPlace, ...]]:
+    def _plan(self, batch: EditBatch, document: OpenedDocument) -> DocumentChange:
         _check_hash(batch, document)
         if document_kind(document.location) is not DocumentKind.NOTEBOOK:
-            data = edit_plain_text(document.data, batch.edits, document.name)
-            return DocumentChange(data, None, self._outputs), ()
+            return DocumentChange(edit_plain_text(document.data, batch.edits, document.name), None, self._outputs)
         try:
             plan = plan_edits(read_notebook(document.data, document.name), batch.edits)
             data = apply_plan(document.data, plan, document.name, self._outputs)
         except NotebookError as error:
             raise InvalidEditError(str(error)) from None
-        return DocumentChange(data, plan, self._outputs), plan.places
+        return DocumentChange(data, plan, self._outputs)
 
 
 def content_hash(document: OpenedDocument, data: bytes | None = None) -> str:

@@ -5,6 +5,7 @@ open, and writes to where it read. What is written is decided here and not there
 same.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +21,7 @@ __all__ = [
     "EditPlan",
     "EditedOutputs",
     "OpenedDocument",
+    "PlanChange",
     "PlannedCell",
     "WriteKind",
     "WrittenDocument",
@@ -71,11 +73,24 @@ class DocumentChange:
     outputs: EditedOutputs
 
 
+PlanChange = Callable[[OpenedDocument], DocumentChange]
+"""What a document is to be, by what it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class WrittenDocument:
-    """How a change was written. `note`: what the asker should know of it, in one sentence."""
+    """How a change was written.
+
+    Attributes:
+        kind: by whom.
+        before: the document as it was when it was changed.
+        change: what was written.
+        note: what the asker should know of it, in one sentence.
+    """
 
     kind: WriteKind
+    before: OpenedDocument
+    change: DocumentChange
     note: str | None = None
 
 
@@ -90,8 +105,14 @@ class DocumentStore(Protocol):
         """The document as it is now: the shared one where it is open, else the stored one."""
         ...
 
-    async def write(self, document: OpenedDocument, change: DocumentChange) -> WrittenDocument:
+    async def write(self, document: OpenedDocument, change: DocumentChange, plan: PlanChange) -> WrittenDocument:
         """Write `change` to where `document` was read from.
+
+        Args:
+            document: as it was read.
+            change: what `plan` said of it.
+            plan: says it of the document as it is now, for a store that can look and change in one step. It may raise,
+                and then nothing is written.
 
         Raises:
             ContentChangedError: the document is not what it was any more; nothing was written.

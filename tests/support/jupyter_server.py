@@ -100,7 +100,11 @@ class JupyterServer:
         """End it as an administrator does."""
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.wait(30)
+        try:
+            self.process.wait(20)
+        finally:
+            self.process.kill()
+            self.process.wait()
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from tornado.web import HTTPError
 from jupyter_lsp_agent.core.errors import ContentChangedError
 from jupyter_lsp_agent.diagnostics.report import ContentSource, NoVerdictReason
 from jupyter_lsp_agent.service.documents import MAX_DOCUMENT_BYTES, UncheckableError
-from jupyter_lsp_agent.service.stores import DocumentChange, OpenedDocument, WriteKind, WrittenDocument
+from jupyter_lsp_agent.service.stores import DocumentChange, OpenedDocument, PlanChange, WriteKind, WrittenDocument
 from jupyter_lsp_agent.service.writing import WrittenFile, write_file
 
 _OWN_MODULES = "jupyter_server.services.contents."
@@ -65,7 +65,7 @@ class ContentsStore:
         data = await self._read_bytes(name)
         return OpenedDocument(name, self.location(name), data, ContentSource.CONTENTS, self.boundary)
 
-    async def write(self, document: OpenedDocument, change: DocumentChange) -> WrittenDocument:
+    async def write(self, document: OpenedDocument, change: DocumentChange, plan: PlanChange) -> WrittenDocument:
         """Write an edited document.
 
         Raises:
@@ -81,7 +81,7 @@ class ContentsStore:
         elif await self._read_bytes(document.name) != document.data:
             raise ContentChangedError(f"{document.name} was written by somebody else in this moment: read it again")
         await ensure_async(self._manager.save(self._model(document, change), document.name))
-        return WrittenDocument(WriteKind.CONTENTS)
+        return WrittenDocument(WriteKind.CONTENTS, document, change)
 
     def close(self) -> None:
         """Remove the empty folder that stood for a root."""
@@ -124,7 +124,7 @@ class ContentsStore:
             raise ContentChangedError(f"{document.name} was moved or deleted in this moment") from None
         if trusted:
             self._manager.notary.sign(_as_nbformat_reads(change.data))
-        return WrittenDocument(WriteKind.BYTES, await self._after_save(document, written))
+        return WrittenDocument(WriteKind.BYTES, document, change, await self._after_save(document, written))
 
     async def _after_save(self, document: OpenedDocument, written: WrittenFile) -> str | None:
         """What a save does after the writing; a hook that fails does not undo it, so it is told and not raised."""

@@ -8,7 +8,8 @@ second observer of a shared document silences the first.
 
 import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tornado.web import HTTPError
@@ -18,7 +19,7 @@ from jupyter_lsp_agent.diagnostics.report import ContentSource, DocumentKind
 from jupyter_lsp_agent.frontends.server_extension.contents import ContentsStore
 from jupyter_lsp_agent.frontends.server_extension.shared_notebook import apply_to_shared_notebook
 from jupyter_lsp_agent.service.documents import document_kind
-from jupyter_lsp_agent.service.stores import DocumentChange, OpenedDocument, WriteKind, WrittenDocument
+from jupyter_lsp_agent.service.stores import DocumentChange, OpenedDocument, PlanChange, WriteKind, WrittenDocument
 
 _ROOMS = {DocumentKind.NOTEBOOK: ("json", "notebook"), DocumentKind.TEXT: ("text", "file")}
 
@@ -45,12 +46,9 @@ class LiveStore:
         shared = await self._shared(name, copy=True)
         if shared is None:
             return await self._stored.read(name)
-        content = _content(shared)
-        text = content if isinstance(content, str) else json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-        data = text.encode("utf-8", "surrogatepass")
-        return OpenedDocument(name, self.location(name), data, ContentSource.LIVE, self._stored.boundary)
+        return OpenedDocument(name, self.location(name), _data(shared), ContentSource.LIVE, self._stored.boundary)
 
-    async def write(self, document: OpenedDocument, change: DocumentChange) -> WrittenDocument:
+    async def write(self, document: OpenedDocument, change: DocumentChange, plan: PlanChange) -> WrittenDocument:
         """Write to where it was read from.
 
         Raises:
@@ -61,13 +59,12 @@ class LiveStore:
         if (shared is None) == (document.source is ContentSource.LIVE):
             raise ContentChangedError(f"{document.name} was opened or closed in this moment: read it again")
         if shared is None:
-            return await self._stored.write(document, change)
+            return await self._stored.write(document, change, plan)
         if self._manager_of_read_only_rooms() is not None:
             raise HTTPError(
                 409, f"{document.name} is open in an editor whose document is only read: edit it there", reason="live"
             )
-        _apply(shared, document, change)
-        return WrittenDocument(WriteKind.LIVE)
+        return _apply(shared, document, change, plan)
 
     async def _shared(self, name: str, *, copy: bool) -> Any:
         """The shared document if somebody has it open. It is for reading; with `copy=False` for one transaction too."""
@@ -97,22 +94,21 @@ def _content(shared: Any) -> Any:
     return shared.get()
 
 
-def _apply(shared: Any, document: OpenedDocument, change: DocumentChange) -> None:
-    """One transaction, and not one step of the loop between the comparison and the change."""
+def _data(shared: Any) -> bytes:
+    content = _content(shared)
+    text = content if isinstance(content, str) else json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _apply(shared: Any, document: OpenedDocument, change: DocumentChange, plan: PlanChange) -> WrittenDocument:
+    """Look and change in one step of the loop, so that whatever was typed until now is seen, and is kept."""
     with shared.ydoc.transaction():
-        now = _content(shared)
+        data = _data(shared)
+        if data != document.data:
+            document = replace(document, data=data)
+            change = plan(document)
         if change.plan is None:
-            _require(document, now == document.data.decode("utf-8", "surrogatepass"))
             shared.set(change.data.decode("utf-8"))
-            return
-        _require(document, _sources(now["cells"]) == _sources(json.loads(document.data)["cells"]))
-        apply_to_shared_notebook(shared, change.plan, change.outputs)
-
-
-def _require(document: OpenedDocument, same: bool) -> None:  # noqa: FBT001 - what is required is the argument
-    if not same:
-        raise ContentChangedError(f"{document.name} was edited by somebody else in this moment: read it again")
-
-
-def _sources(cells: Sequence[Mapping[str, Any]]) -> list[tuple[Any, Any, Any]]:
-    return [(cell.get("id"), cell["cell_type"], cell["source"]) for cell in cells]
+        else:
+            apply_to_shared_notebook(shared, change.plan, change.outputs)
+    return WrittenDocument(WriteKind.LIVE, document, change)

@@ -1,0 +1,72 @@
+"""A second client of a shared notebook, as an editor is one: it speaks the collaboration websocket's own protocol.
+
+Needs jupyter-collaboration, so it is imported by tests that run where that is installed.
+"""
+
+import asyncio
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+from jupyter_ydoc import YNotebook
+from pycrdt import Doc, YMessageType, create_sync_message, create_update_message, handle_sync_message
+from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+from tests.support.jupyter_server import TOKEN, JupyterServer
+
+
+class SharedNotebook:
+    """An open notebook. `notebook` is this client's own copy; what is done to it goes to the server at once."""
+
+    def __init__(self, server: JupyterServer, path: str) -> None:
+        self._server = server
+        self._path = path
+        self.notebook = YNotebook(Doc())
+        self._changed = asyncio.Event()
+        self._applying = False
+        self._socket: WebSocketClientConnection
+        self._reader: asyncio.Task[None]
+
+    async def __aenter__(self) -> "SharedNotebook":
+        body = {"format": "json", "type": "notebook"}
+        session = await asyncio.to_thread(
+            self._server.send, "PUT", f"api/collaboration/session/{quote(self._path)}", body
+        )
+        ids = session.json
+        room = f"api/collaboration/room/json:notebook:{ids['fileId']}?sessionId={ids['sessionId']}&token={TOKEN}"
+        self._socket = await websocket_connect(self._server.url.replace("http", "ws", 1) + room)
+        self._subscription = self.notebook.ydoc.observe(self._send_own)
+        await self._socket.write_message(create_sync_message(self.notebook.ydoc), binary=True)
+        self._reader = asyncio.create_task(self._read())
+        await self.wait_for(lambda: self.notebook.cell_number > 0)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._reader.cancel()
+        self._socket.close()
+
+    @property
+    def sources(self) -> list[str]:
+        return [str(cell["source"]) for cell in self.notebook.ycells]
+
+    async def wait_for(self, condition: Any) -> None:
+        """Until the document is as `condition` says."""
+        while not condition():
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def _read(self) -> None:
+        while (message := await self._socket.read_message()) is not None:
+            if isinstance(message, bytes) and message[0] == YMessageType.SYNC:
+                self._applying = True
+                reply = handle_sync_message(message[1:], self.notebook.ydoc)
+                self._applying = False
+                if reply is not None:
+                    await self._socket.write_message(reply, binary=True)
+                self._changed.set()
+
+    def _send_own(self, event: Any) -> None:
+        if not self._applying and event.update != b"\x00\x00":
+            self._socket.write_message(create_update_message(event.update), binary=True)
