@@ -164,7 +164,8 @@ def _places(
 ) -> Iterator[tuple[Path, CommandSource]]:
     for folder in search.data_folders:
         home = folder / OWN_FOLDER / "servers" / spec.server_id
-        yield from _found(program, (home / _BIN, home / "node_modules" / ".bin"), CommandSource.INSTALLED)
+        own = home.glob(spec.install.program_folder) if spec.install.program_folder else ()
+        yield from _found(program, (home / _BIN, home / "node_modules" / ".bin", *own), CommandSource.INSTALLED)
     if root is not None and search.is_trusted(root):
         folders = (root / ".venv" / _BIN, root / "node_modules" / ".bin")
         yield from _found(program, folders, CommandSource.WORKSPACE)

@@ -68,11 +68,13 @@ class InstallRecipe:
         pypi: requirements for an environment of its own.
         npm: packages for a folder of its own.
         hint: what to do by hand, where there is no recipe or beside it.
+        program_folder: where the program lies below the server's own folder, where it is no usual place; a glob.
     """
 
     pypi: tuple[str, ...] = ()
     npm: tuple[str, ...] = ()
     hint: str = ""
+    program_folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
