@@ -101,12 +101,18 @@ def test_an_odd_value_costs_itself_and_no_more(odd: dict[str, Any], attribute: s
     assert getattr(found, attribute) == expected
 
 
+def test_a_finding_without_words_is_still_a_finding() -> None:
+    found = decode_one({"range": PLACE, "severity": 1})
+    assert (found.range, found.severity) == (WIRE_PLACE, DiagnosticSeverity.ERROR)
+    assert "no message" in found.message
+
+
 def test_a_missing_severity_is_an_error() -> None:
     assert decode_one({"range": PLACE, "message": "wrong"}).severity is DiagnosticSeverity.ERROR
 
 
-@pytest.mark.parametrize("bad", [None, 3, "x", [], {}, {"range": PLACE}, {"message": 3}])
-def test_an_item_without_a_message_is_dropped_and_counted(bad: Any) -> None:
+@pytest.mark.parametrize("bad", [None, 3, "x", [], {}, {"severity": 1}, {"message": 3}])
+def test_an_item_without_message_and_place_is_dropped_and_counted(bad: Any) -> None:
     published = decode_publish_diagnostics({"uri": URI, "diagnostics": [bad, {"range": PLACE, "message": "kept"}]})
     assert published is not None
     assert [found.message for found in published.findings.diagnostics] == ["kept"]

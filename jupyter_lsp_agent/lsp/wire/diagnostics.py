@@ -20,6 +20,9 @@ from jupyter_lsp_agent.lsp.wire.values import (
 )
 
 
+_NO_MESSAGE = "the server gave no message for this finding"
+
+
 @dataclass(frozen=True, slots=True)
 class WireDiagnostic:
     """One diagnostic in the server's own coordinates: it has no text to be placed in yet."""
@@ -157,14 +160,14 @@ def _findings(items: list[Any]) -> Findings:
 
 def _diagnostic(item: Any) -> WireDiagnostic | None:
     value = as_object(item)
-    message = markup_text(value.get("message"))
-    if message is None:
+    message, range_ = markup_text(value.get("message")), as_range(value.get("range"))
+    if message is None and range_ is None:
         return None
     return WireDiagnostic(
-        # A finding whose place cannot be read is still a finding: it goes to the top of the text.
-        range=as_range(value.get("range")) or START,
+        # A finding whose place cannot be read is still a finding, at the top of the text; so is one without words.
+        range=range_ or START,
         severity=_severity(value.get("severity")),
-        message=message,
+        message=_NO_MESSAGE if message is None else message,
         source=as_text(value.get("source")) or "",
         code=_code(value.get("code")),
         code_description=as_text(as_object(value.get("codeDescription")).get("href")),
