@@ -40,7 +40,7 @@ _KINDS = {
     FindingKind.IMPORT: "2307 2792 unresolved-import missing-import import-not-found import-untyped "
     "reportMissingImports reportMissingModuleSource missing-source-for-stubs import-error import",
     FindingKind.REDEFINITION: "reportRedeclaration redefinition no-redef F811 obscured-redefinition "
-    "redefinition_different_type redefinition_different_kind DuplicateDecl E0428 2300 2393 2451",
+    "redefinition_different_type redefinition_different_kind DuplicateDecl E0428 2300 2393 2403 2451",
     FindingKind.TOP_LEVEL_AWAIT: "1375 1378 1431 1432",
     FindingKind.UNUSED_IMPORT: "UnusedImport",
     FindingKind.UNUSED_EXPRESSION: "reportUnusedExpression reportUnusedCallResult B018 E703 pointless-statement "

@@ -61,7 +61,7 @@ def _place(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic 
     start = diagnostic.range.start
     place = document.line_map.place_at(start.line)
     if place is None:
-        return _moved(document, diagnostic)
+        return _moved(document, diagnostic) or _below(document, diagnostic)
     checks = document.advice.get(place.cell_index, _NO_ADVICE).checks
     checked = checks.get(start.line - place.first_line)
     if checked is not None:
@@ -77,6 +77,16 @@ def _moved(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic 
     """A finding on a cell's line that stands above the cells."""
     moved = document.line_map.range_to_cell(diagnostic.range)
     return None if moved is None else CellDiagnostic(moved[0], replace(diagnostic, range=moved[1]))
+
+
+def _below(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic | None:
+    """A finding below the last cell, at the end of that cell: what is left open is noticed where the text ends."""
+    places = document.line_map.places
+    if not places or diagnostic.range.start.line < document.line_map.line_count:
+        return None
+    lines = split_lines(document.sources.get(places[-1].cell_index, ""))
+    end = TextPosition(len(lines) - 1, len(lines[-1]))
+    return CellDiagnostic(places[-1].cell_index, replace(diagnostic, range=TextRange(end, end)))
 
 
 def _without_our_names(diagnostic: Diagnostic) -> Diagnostic:

@@ -17,11 +17,12 @@ _IMPORTED = re.compile(r'(?:import\s+)?(?:([\w.]+)\s+)?"([^"]+)"')
 _USED = re.compile(r"(?<![\w.])([a-z][a-z0-9]*)\.[A-Z]")
 _STANDARD = (
     "archive/tar archive/zip bufio bytes cmp compress/gzip container/heap container/list context crypto/md5 "
-    "crypto/sha1 crypto/sha256 database/sql embed encoding/base64 encoding/binary encoding/csv encoding/hex encoding/json "
-    "encoding/xml errors expvar flag fmt hash/fnv html html/template image image/color image/draw image/gif image/jpeg "
-    "image/png io io/fs iter log log/slog maps math math/big math/bits math/cmplx math/rand mime net net/http net/url "
-    "os os/exec os/signal path path/filepath reflect regexp runtime runtime/debug slices sort strconv strings sync "
-    "sync/atomic syscall testing text/tabwriter text/template time unicode unicode/utf8 unsafe"
+    "crypto/sha1 crypto/sha256 database/sql embed encoding/base64 encoding/binary encoding/csv encoding/hex "
+    "encoding/json encoding/xml errors expvar flag fmt hash/fnv html html/template image image/color image/draw "
+    "image/gif image/jpeg image/png io io/fs iter log log/slog maps math math/big math/bits math/cmplx math/rand "
+    "mime net net/http net/url os os/exec os/signal path path/filepath reflect regexp runtime runtime/debug slices "
+    "sort strconv strings sync sync/atomic syscall testing text/tabwriter text/template time unicode unicode/utf8 "
+    "unsafe"
 )
 _STANDARD_BY_NAME = {path.rpartition("/")[2]: path for path in reversed(_STANDARD.split())}
 

@@ -172,13 +172,18 @@ def test_findings_about_our_own_text_are_nobodys() -> None:
     [
         TextRange(TextPosition(0, 0), TextPosition(0, 0)),
         TextRange(TextPosition(0, 0), TextPosition(7, 1)),
-        TextRange(TextPosition(999, 0), TextPosition(999, 0)),
     ],
 )
 def test_findings_about_the_whole_text_are_unmapped(place: TextRange) -> None:
     finding = Diagnostic(place, WARNING, "cannot read configuration", "server", "config")
     assert relocate(document("x"), [finding]).unmapped == (finding,)
     assert relocate(document("x"), [replace(finding, severity=HINT)]).unmapped == ()
+
+
+def test_a_finding_below_the_last_cell_is_at_its_end() -> None:
+    finding = Diagnostic(TextRange(TextPosition(999, 0), TextPosition(999, 0)), ERROR, "not closed", "server", "c")
+    (found,) = relocate(document("x", "a = 1\nyy"), [finding]).cell_diagnostics
+    assert (found.cell_index, found.diagnostic.range.start) == (1, TextPosition(1, 2))
 
 
 def test_messages_speak_of_ipythons_types() -> None:
