@@ -15,7 +15,6 @@ from jupyter_lsp_agent.core.positions import CellLine, split_lines
 from jupyter_lsp_agent.notebook.advice import CellAdvice
 from jupyter_lsp_agent.notebook.build_cache import BuildCache
 from jupyter_lsp_agent.notebook.build_options import BuildOptions
-from jupyter_lsp_agent.notebook.kernel_text import body_prefix, build_kernel_text
 from jupyter_lsp_agent.notebook.languages import (
     PYTHON,
     detect_language,
@@ -25,7 +24,7 @@ from jupyter_lsp_agent.notebook.languages import (
 )
 from jupyter_lsp_agent.notebook.line_map import CellChunk, LineMap, MappedLine, whole_lines
 from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
-from jupyter_lsp_agent.notebook.other_kernels import join_cells
+from jupyter_lsp_agent.notebook.other_kernels import is_joinable, join_cells
 from jupyter_lsp_agent.notebook.python_cell import PythonCell
 from jupyter_lsp_agent.notebook.python_document import build_python_text
 
@@ -202,23 +201,21 @@ def build_kernel_document(
 
 
 def _kernel_notebook(language: LanguageId | None, cells: Sequence[Cell]) -> VirtualNotebook:
-    """A notebook of another kernel than Python's."""
+    """A notebook of another kernel than Python's; of one that we know no rules for, the cells as they are."""
     if language is None or not cells:
         return VirtualNotebook(language, ())
-    built = build_kernel_text(language, cells)
+    if is_joinable(language):
+        return VirtualNotebook(language, (build_kernel_document(language, cells),))
+    chunks = [(cell.index, CellChunk(whole_lines(cell.source))) for cell in cells]
     document = VirtualDocument(
         language_id=language,
         extension=file_extension(language),
         kernel=True,
-        text=built.text,
-        line_map=built.line_map,
-        advice=built.advice,
+        text="".join(chunk.text for _, chunk in chunks),
+        line_map=LineMap(0, chunks),
         sources={cell.index: cell.source for cell in cells},
     )
-    reason = "its first line says that it is no code of the kernel's language"
-    opaque = [cell for cell in cells if cell.index in built.opaque_cells]
-    unchecked = (UncheckedLines(cell.index, 0, len(split_lines(cell.source)) - 1, reason) for cell in opaque)
-    return VirtualNotebook(language, (document,), unchecked=tuple(unchecked))
+    return VirtualNotebook(language, (document,))
 
 
 def _whole_cell(cell: Cell) -> VirtualDocument:
@@ -235,13 +232,13 @@ def _foreign_bodies(cell_index: int, cell: PythonCell) -> Iterator[VirtualDocume
 
 
 def _body(cell_index: int, language: LanguageId, lines: Sequence[MappedLine], reason: str) -> VirtualDocument:
-    chunk, prefix = CellChunk(lines), body_prefix(language)
+    chunk = CellChunk(lines)
     return VirtualDocument(
         language_id=language,
         extension=file_extension(language),
         kernel=False,
-        text=prefix + chunk.text,
-        line_map=LineMap(prefix.count("\n"), [(cell_index, chunk)]),
+        text=chunk.text,
+        line_map=LineMap(0, [(cell_index, chunk)]),
         cell_index=cell_index,
         reason=reason,
     )
