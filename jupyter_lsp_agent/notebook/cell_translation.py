@@ -55,7 +55,7 @@ class MagicOptions:
     """What translation depends on beside the cell.
 
     Attributes:
-        python_cell_magics: further cell magics, without `%%`, whose body is Python in the notebook's namespace.
+        python_cell_magics: further cell magics, with or without `%%`, whose body is Python in the notebook's namespace.
         python_version: the kernel's (major, minor); `None`: as the Python that we run in.
         automagic: whether a one-line cell such as `pip list` is read as the line magic that it would be.
     """

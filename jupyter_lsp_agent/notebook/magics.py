@@ -157,7 +157,7 @@ class _CellTranslator:
             self._python_magic(name, arguments, magic, lines)
 
     def _find(self, name: str, arguments: str) -> CellMagic | None:
-        if name in self._options.python_cell_magics:
+        if not self._options.python_cell_magics.isdisjoint({name, f"%%{name}"}):
             return _USER_MAGIC
         if name == SCRIPT:
             return CellMagic(BodyKind.LANGUAGE, _language_of_script(arguments), bindings=SCRIPT_BINDINGS)
