@@ -19,7 +19,6 @@ from jupyter_lsp_agent.lsp.wire.values import (
     objects_in,
 )
 
-
 _NO_MESSAGE = "the server gave no message for this finding"
 
 
