@@ -64,7 +64,9 @@ def build_report(facts: ReportFacts, view: ViewOptions) -> Report:
         errors_elsewhere=sum(1 for other in facts.other_files.values() for _ in other),
         severity=view.severity,
     )
-    report = replace(_report(facts, view, judgement, hint=hint), counts=counts, fixed=facts.fixed)
+    report = replace(
+        _report(facts, view, judgement, hint=hint), counts=counts, counted=tuple(counted), fixed=facts.fixed
+    )
     if facts.kind is DocumentKind.TEXT:
         return replace(report, diagnostics=shown.diagnostics)
     return replace(report, cells=_cell_reports(facts.cells, view, shown))
@@ -95,6 +97,7 @@ def _report(facts: ReportFacts, view: ViewOptions, judgement: Judgement, *, hint
         servers=facts.servers,
         environment=facts.environment,
         severity=view.severity,
+        gone_entries=facts.gone_entries,
         other_files=facts.other_files,
         unchecked=facts.unchecked,
         unmapped=tuple(_unmapped(diagnostic) for diagnostic in facts.unmapped),

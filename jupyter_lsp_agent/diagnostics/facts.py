@@ -62,6 +62,7 @@ class ReportFacts:
         text: the text of a plain file; empty for a notebook. `None`: the content could not be read.
         findings: all of them, of every severity, also those that will be ignored.
         fixed: what was in the last verdict and is gone.
+        gone_entries: what a baseline file knows and nobody finds any more, in words.
         carried: findings that were not looked at again, at or above the asked severity.
         servers: who was asked, also those that failed.
         failures: chains that gave no answer.
@@ -82,6 +83,7 @@ class ReportFacts:
     text: str | None = ""
     findings: tuple[Finding, ...] = ()
     fixed: tuple[ReportedDiagnostic, ...] = ()
+    gone_entries: tuple[str, ...] = ()
     carried: int = 0
     servers: tuple[ServerReport, ...] = ()
     failures: tuple[ChainFailure, ...] = ()

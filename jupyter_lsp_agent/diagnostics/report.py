@@ -260,6 +260,8 @@ class Report:
         diagnostics: what is shown of a text file.
         fixed: what was there before and is gone.
         counts: `None` without a verdict.
+        counted: all that counts, whatever is shown of it.
+        gone_entries: what a baseline file knows of the document and nobody finds any more, in words.
         other_files: by path, what changed elsewhere.
         unchecked: lines that no server looked at.
         unmapped: findings that belong to no cell line.
@@ -284,6 +286,8 @@ class Report:
     diagnostics: tuple[ReportedDiagnostic, ...] = ()
     fixed: tuple[ReportedDiagnostic, ...] = ()
     counts: Counts | None = None
+    counted: tuple[ReportedDiagnostic, ...] = ()
+    gone_entries: tuple[str, ...] = ()
     other_files: Mapping[str, OtherFile] = field(default_factory=dict, hash=False)
     unchecked: tuple[Unchecked, ...] = ()
     unmapped: tuple[UnmappedDiagnostic, ...] = ()

@@ -85,6 +85,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="a file, a folder, or - for standard input")
     _add_selection(parser)
     _add_servers(parser)
+    _add_baselines(parser)
     _add_output(parser)
 
 
@@ -107,6 +108,13 @@ def _add_servers(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds for a file, from when a server takes it up (default: 60)",
     )
+
+
+def _add_baselines(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what they are compared with")
+    group.add_argument("--since", metavar="REV", help="show only what is new against this git revision")
+    group.add_argument("--baseline", metavar="FILE", help="show only what this file does not know")
+    group.add_argument("--write-baseline", metavar="FILE", help="write what is found into this file, for --baseline")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:

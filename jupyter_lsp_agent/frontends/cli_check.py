@@ -23,6 +23,7 @@ from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
 from jupyter_lsp_agent.diagnostics.render import RENDERERS, OutputFormat, Renderer
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, Report, Verdict
 from jupyter_lsp_agent.frontends.cli_arguments import USAGE_ERROR, UsageError
+from jupyter_lsp_agent.frontends.cli_baseline import Baselines
 from jupyter_lsp_agent.frontends.cli_console import Console
 from jupyter_lsp_agent.service.discovery import (
     DiscoveredFile,
@@ -75,7 +76,8 @@ async def run_check(
         console.note(sentence)
     if not discovery.files:
         console.note(f"warning: no notebooks found in {', '.join(options.paths or ['.'])}")
-    jobs = [CheckJob(file, _request(file, options)) for file in discovery.files]
+    baselines = Baselines(options)
+    jobs = [CheckJob(file, _request(file, options, baselines)) for file in discovery.files]
     writer = _Writer(options, console)
     console.start_progress(len(jobs))
     if jobs:
@@ -85,7 +87,11 @@ async def run_check(
         ):
             async for job, report in reports:
                 writer.write(job.file, report)
+                for sentence in baselines.take(job.file.path, report):
+                    console.note(sentence)
     writer.close()
+    for sentence in baselines.close():
+        console.note(sentence)
     return USAGE_ERROR if discovery.problems else writer.exit_code()
 
 
@@ -112,7 +118,7 @@ def _standard_input(options: argparse.Namespace) -> Discovery:
     return Discovery((DiscoveredFile(path, options.stdin_filename, path, is_explicit=True),))
 
 
-def _request(file: DiscoveredFile, options: argparse.Namespace) -> CheckRequest:
+def _request(file: DiscoveredFile, options: argparse.Namespace, baselines: Baselines) -> CheckRequest:
     github = options.format == OutputFormat.GITHUB
     return CheckRequest(
         path=file.path,
@@ -123,6 +129,7 @@ def _request(file: DiscoveredFile, options: argparse.Namespace) -> CheckRequest:
         server=None if options.server is None else ServerId(options.server),
         python=None if options.python is None else Path(os.path.abspath(options.python)),  # noqa: PTH100 - no symlinks
         timeout_seconds=options.timeout,
+        comparison=baselines.comparison(file.path),
     )
 
 

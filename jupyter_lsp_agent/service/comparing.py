@@ -20,6 +20,7 @@ from jupyter_lsp_agent.diagnostics.baseline import FileBaseline, LastVerdict, St
 from jupyter_lsp_agent.diagnostics.baseline import Finding as JudgedFinding
 from jupyter_lsp_agent.diagnostics.baseline_file import BaselineEntry, find_known
 from jupyter_lsp_agent.diagnostics.build import report_counted
+from jupyter_lsp_agent.diagnostics.cleaning import clean_message
 from jupyter_lsp_agent.diagnostics.delta import (
     DiagnosticDelta,
     StatedFinding,
@@ -207,6 +208,7 @@ def facts_of(compared: Compared, facts: ReportFacts, view: ViewOptions) -> dict[
         ),
         "fixed": tuple(_reported(facts, view, delta.fixed_cells, _tracked(compared.before), delta.fixed)),
         "carried": len(_carried(compared, facts, view)),
+        "gone_entries": tuple(clean_message(f"{entry.message} [{entry.code}]") for entry in compared.gone_entries),
     }
 
 
