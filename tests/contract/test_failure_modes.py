@@ -30,7 +30,7 @@ def functions_of(path: Path) -> frozenset[str]:
 
 
 def exists(test_id: str) -> bool:
-    file, function = test_id.removeprefix("tests/").split("::")
+    file, function = test_id.removeprefix("tests/").partition("[")[0].split("::")
     return (TESTS / file).is_file() and function in functions_of(TESTS / file)
 
 
