@@ -142,9 +142,9 @@ async def test_a_cancelled_request_is_cancelled_at_the_peer_and_its_late_answer_
         await request
     expected = {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": sent["id"]}}
     assert await both.peer.next() == expected
-    await both.peer.answer(sent["id"], "late")
     following = both.request()
     second = await both.peer.next()
+    await both.peer.answer(sent["id"], "late")
     await both.peer.answer(second["id"], "in time")
     assert await following == "in time"
     assert second["id"] != sent["id"]

@@ -176,6 +176,11 @@ def test_a_body_after_a_wrong_length_is_never_parsed_as_headers() -> None:
     assert errors[0] is errors[1]
 
 
+def test_a_line_without_end_is_bounded_too() -> None:
+    _, outcome, _, _ = decode([b"x" * 4096] * (2 * MAX_NOISE_BYTES // 4096))
+    assert "no messages" in outcome
+
+
 def test_noise_between_messages_is_bounded_by_the_gap_and_not_by_the_stream() -> None:
     chatty = b"log line\n" * 1000 + encode_frame(b"{}")
     payloads, outcome, noise_bytes, _ = decode([chatty] * 150)
