@@ -6,6 +6,7 @@ check behind it does not; the work then goes on for a while, and the next call h
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -65,6 +66,18 @@ class CheckingService(Protocol):
         """The sessions of a user, on one document or on all."""
         ...
 
+    def is_followed(self, path: Path) -> bool:
+        """Some session knows the document."""
+        ...
+
+    def renamed(self, old: Path, new: Path) -> None:
+        """A file or folder has another name."""
+        ...
+
+    def deleted(self, path: Path) -> None:
+        """A file or folder is gone."""
+        ...
+
     async def aclose(self) -> None:
         """Stop everything."""
         ...
@@ -98,6 +111,7 @@ class AgentService:
             documents, outputs=EditedOutputs(settings.edited_outputs), allowed=settings.allow_edits
         )
         self._running: set[asyncio.Task[Report]] = set()
+        self._being_edited: Counter[str] = Counter()
 
     async def cells(self, name: str, key: SessionKey | None) -> dict[str, Any]:
         """The cells of a notebook; the servers that will check it are started on the way.
@@ -142,20 +156,44 @@ class AgentService:
         """
         began_seconds = self._clock.monotonic_seconds()
         question = asked.question
-        batch = EditBatch(name=question.name, edits=asked.edits, if_hash=asked.if_hash, dry_run=asked.dry_run)
-        outcome = await self._editor.edit(batch)
-        report = None
-        if asked.check:
-            request = _after_edit(question, outcome, user, is_dry_run=asked.dry_run)
-            report = await self._in_time(request, self._left(question, began_seconds))
-            if outcome.written is not None:
-                self._on_edited(question.name, report)
+        batch = EditBatch(
+            name=question.name,
+            edits=asked.edits,
+            shown=question.cells,
+            if_hash=asked.if_hash,
+            dry_run=asked.dry_run,
+        )
+        self._being_edited[question.name] += 1
+        try:
+            outcome = await self._editor.edit(batch)
+            report = None
+            if asked.check:
+                request = _after_edit(question, outcome, user, is_dry_run=asked.dry_run)
+                report = await self._in_time(request, self._left(question, began_seconds))
+        finally:
+            self._being_edited[question.name] -= 1
+            self._being_edited += Counter()  # without those that are at nought
+        if report is not None and outcome.written is not None:
+            self._on_edited(question.name, report)
         return EditAnswer(outcome, report)
 
-    async def check_again(self, name: str) -> Report:
-        """The report on a document that somebody else has written, for everybody: compared with nothing."""
+    async def check_saved(self, name: str) -> Report | None:
+        """The report on a document that somebody else has saved, compared with nothing; `None` where nobody follows it.
+
+        A save by an edit of ours is checked by the edit.
+        """
+        is_wanted = self._settings.follow_saves and self._settings.enabled and name not in self._being_edited
+        if not is_wanted or not self._checks.is_followed(self._documents.location(name)):
+            return None
         document = await self._documents.read(name)
         return await self._in_time(_request(document, Comparison()), None)
+
+    def moved(self, old: str, new: str | None) -> None:
+        """A document or folder has another name, or is gone (`None`): sessions follow."""
+        if new is None:
+            self._checks.deleted(self._documents.location(old))
+        else:
+            self._checks.renamed(self._documents.location(old), self._documents.location(new))
 
     async def accept(self, name: str, key: SessionKey) -> Counts | None:
         """What the session knows of a document is old from now on."""
@@ -271,7 +309,7 @@ def _after_edit(question: AgentQuestion, outcome: EditOutcome, user: str, *, is_
     )
     source = ContentSource.REQUEST if is_dry_run else outcome.before.source
     document = replace(outcome.before, data=outcome.data, source=source)
-    view = replace(_view(question, document), edited_cells=outcome.touched)
+    view = replace(question.view, cells=outcome.shown, edited_cells=outcome.touched)
     return _request(document, comparison, view=view, severity=question.severity)
 
 

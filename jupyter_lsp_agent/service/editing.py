@@ -22,7 +22,9 @@ from jupyter_lsp_agent.core.errors import (
 )
 from jupyter_lsp_agent.diagnostics.hashes import notebook_hash, text_hash
 from jupyter_lsp_agent.diagnostics.report import DocumentKind
+from jupyter_lsp_agent.notebook.cell_refs import CellNames, CellRef
 from jupyter_lsp_agent.notebook.edits import CellEdit, EditedPlace, plan_edits
+from jupyter_lsp_agent.notebook.model import Notebook
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.notebook.surgery import EditedOutputs, apply_plan, edit_plain_text
 from jupyter_lsp_agent.service.documents import document_kind
@@ -39,12 +41,14 @@ class EditBatch:
     Attributes:
         name: the document, as its store names it.
         edits: in the order in which they are to be done.
+        shown: cells that the asker wants to see afterwards, as they were; `None`: all.
         if_hash: the content that the asker means; `None`: whatever is there.
         dry_run: nothing is written.
     """
 
     name: str
     edits: tuple[CellEdit, ...]
+    shown: tuple[CellRef, ...] | None = None
     if_hash: str | None = None
     dry_run: bool = False
 
@@ -59,6 +63,7 @@ class EditOutcome:
         content_hash: of `data`.
         places: of each edit's cell, in the order of the batch; empty for a plain file.
         touched: the final indexes of the edited cells.
+        shown: those of `EditBatch.shown`, without the deleted ones.
         written: how; `None` after a dry run, or where nothing was to be changed.
     """
 
@@ -67,6 +72,7 @@ class EditOutcome:
     content_hash: str
     places: tuple[EditedPlace, ...]
     touched: frozenset[int]
+    shown: frozenset[int] | None
     written: WrittenDocument | None
 
 
@@ -118,15 +124,20 @@ class DocumentEditor:
             content_hash=content_hash(document, change.data),
             places=change.plan.places if change.plan else (),
             touched=change.plan.touched if change.plan else frozenset(),
+            shown=_shown(batch, document, change),
             written=written,
         )
 
     def _plan(self, batch: EditBatch, document: OpenedDocument) -> DocumentChange:
         _check_hash(batch, document)
         if document_kind(document.location) is not DocumentKind.NOTEBOOK:
+            if batch.shown is not None:
+                raise InvalidEditError(f'{document.name} has no cells: leave "cells" out')
             return DocumentChange(edit_plain_text(document.data, batch.edits, document.name), None, self._outputs)
         try:
-            plan = plan_edits(read_notebook(document.data, document.name), batch.edits)
+            notebook = read_notebook(document.data, document.name)
+            _find_shown(batch, notebook)
+            plan = plan_edits(notebook, batch.edits)
             data = apply_plan(document.data, plan, document.name, self._outputs)
         except NotebookError as error:
             raise InvalidEditError(str(error)) from None
@@ -146,6 +157,20 @@ def content_hash(document: OpenedDocument, data: bytes | None = None) -> str:
         return text_hash(content.decode("utf-8-sig"))
     except (NotebookError, UnicodeDecodeError) as error:
         raise InvalidEditError(str(error)) from None
+
+
+def _find_shown(batch: EditBatch, notebook: Notebook) -> frozenset[int] | None:
+    if batch.shown is None:
+        return None
+    names = CellNames(notebook.cells)
+    return frozenset(names.find(ref, '"cells"') for ref in batch.shown)
+
+
+def _shown(batch: EditBatch, before: OpenedDocument, change: DocumentChange) -> frozenset[int] | None:
+    if batch.shown is None or change.plan is None:
+        return None
+    wanted = _find_shown(batch, read_notebook(before.data, before.name)) or frozenset()
+    return frozenset(index for index, cell in enumerate(change.plan.cells) if cell.origin in wanted)
 
 
 def _check_hash(batch: EditBatch, document: OpenedDocument) -> None:

@@ -145,6 +145,10 @@ class NotebookDiagnosticsService:
         """The sessions of a user, on one document or on all, as `GET sessions` gives them."""
         return list_sessions(self._sessions, user, name)
 
+    def is_followed(self, path: Path) -> bool:
+        """Some session, of whatever user, knows the document."""
+        return self._sessions.is_followed(session_path(path))
+
     def renamed(self, old: Path, new: Path) -> None:
         """A file or folder has another name: sessions follow."""
         self._sessions.rename(session_path(old), session_path(new))

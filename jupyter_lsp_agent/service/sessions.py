@@ -121,6 +121,11 @@ class SessionStore:
             for gone in [known for known in session.files if known == path or path in known.parents]:
                 del session.files[gone]
 
+    def is_followed(self, path: PurePath) -> bool:
+        """Some session, of whatever user, knows the file."""
+        self._drop_idle()
+        return any(path in session.files for session in self._sessions.values())
+
     def entries(self, user: str, path: PurePath | None = None) -> Iterator[SessionEntry]:
         """The files of a user's sessions, or those sessions' views of one file; the longest unused first."""
         self._drop_idle()

@@ -100,10 +100,10 @@ class LspAgentApp(ExtensionApp):
 
     async def _on_saved(self, name: str) -> None:
         """Check a document that a session follows; what is not followed is nobody's business."""
-        if self._opened is None:
+        if self._opened is None or not self._opened.done():
             return
         try:
-            report = await (await self.service()).check_followed(name)
+            report = await self._opened.result().check_saved(name)
         except (HTTPError, JupyterLspAgentError) as error:
             _LOGGER.info("no check of %s after its save: %s", name, error)
             return
@@ -112,7 +112,7 @@ class LspAgentApp(ExtensionApp):
 
     def _on_moved(self, old: str, new: str | None) -> None:
         if self._opened is not None and self._opened.done():
-            self._opened.result().move(old, new)
+            self._opened.result().moved(old, new)
 
     def _server(self) -> Any:
         return cast("Any", self.serverapp)

@@ -6,6 +6,7 @@ A check is read-only although it is a POST, so its permission is said explicitly
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import asdict
 from functools import wraps
 from http import HTTPStatus
 from pathlib import Path
@@ -213,7 +214,7 @@ class BaselineHandler(AgentHandler):
             self.answer({"counts": None})
         else:
             counts = await self.run(service.accept(name, key))
-            self.answer({"counts": counts})
+            self.answer({"counts": None if counts is None else asdict(counts)})
 
 
 class SessionsHandler(AgentHandler):
