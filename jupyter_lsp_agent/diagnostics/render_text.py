@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
 from jupyter_lsp_agent.diagnostics.cleaning import clean_message, clean_path, shorten
+from jupyter_lsp_agent.diagnostics.render_delta import finding_lines, is_flood
 from jupyter_lsp_agent.diagnostics.wording import cell_list, counted
 
 if TYPE_CHECKING:  # the report renders itself through this module
@@ -32,13 +33,12 @@ def render_text(report: "Report") -> str:
 
 def _lines(report: "Report", counts: "Counts") -> Iterator[str]:
     yield f"{_title(report)}: {'; '.join(_head(report, counts))}{_servers(report)}"
-    for diagnostic in report:
-        yield from _finding(diagnostic)
+    yield from finding_lines(report, _finding, _cell)
     for path, other in report.other_files.items():
         yield f"{clean_path(path)}: " + (_number(list(other), "new ") if list(other) else "no errors any more")
         for diagnostic in other:
             yield from _finding(diagnostic)
-    if counts.omitted:
+    if counts.omitted and not is_flood(report):
         cells = [cell.cell_index for cell in report.cells if cell.omitted]
         yield f"… {counts.omitted} more" + (f" in {cell_list(cells)}" if cells else "")
 
