@@ -19,6 +19,7 @@ from jupyter_lsp_agent.diagnostics.relocate import Relocated, relocate
 from jupyter_lsp_agent.diagnostics.report import CellReference, NoVerdictReason, ServerReport, Unchecked
 from jupyter_lsp_agent.notebook.languages import PYTHON, display_name
 from jupyter_lsp_agent.notebook.model import Cell, Notebook
+from jupyter_lsp_agent.notebook.other_kernels import is_joinable
 from jupyter_lsp_agent.notebook.virtual_document import (
     BuildCache,
     BuildOptions,
@@ -31,6 +32,7 @@ from jupyter_lsp_agent.service.asking import Asker, Chain, ChainAnswer, ChainSil
 from jupyter_lsp_agent.service.chains import chain_name, choose_chains, require_installed
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.elsewhere import set_aside_imports
+from jupyter_lsp_agent.service.kernel_check import ask_about_joined
 from jupyter_lsp_agent.service.namespace import missing_modules, run_names
 from jupyter_lsp_agent.service.places import Place
 from jupyter_lsp_agent.service.virtual_paths import speak_of_notebook, virtual_path
@@ -115,8 +117,9 @@ async def check_notebook(task: NotebookTask, asker: Asker) -> Outcome:
     chains = _kernel_chains(task)
     built, task = await _build_with_facts(task)
     has_kernel_document = _kernel_document(built) is not None
+    ask_about_kernel = _ask_about_python if task.language == PYTHON else _ask_about_other_kernel
     outcomes = await asyncio.gather(
-        *(_ask_about_kernel(task, asker, chain, number) for number, chain in enumerate(chains) if has_kernel_document),
+        *(ask_about_kernel(task, asker, chain, number) for number, chain in enumerate(chains) if has_kernel_document),
         *(_ask_about_body(task, asker, document) for document in built.documents if not document.kernel),
     )
     return _joined(task, built, outcomes)
@@ -124,7 +127,7 @@ async def check_notebook(task: NotebookTask, asker: Asker) -> Outcome:
 
 def _kernel_chains(task: NotebookTask) -> tuple[Chain, ...]:
     chains = choose_chains(task.place, task.language, task.server)
-    if task.language != PYTHON:
+    if task.language != PYTHON and not is_joinable(task.language):
         require_installed(task.place, task.language, chains)
         raise UncheckableError(
             NoVerdictReason.UNSUPPORTED_LANGUAGE,
@@ -151,7 +154,7 @@ def _with_facts(task: NotebookTask, built: VirtualNotebook) -> BuildOptions:
     )
 
 
-async def _ask_about_kernel(task: NotebookTask, asker: Asker, chain: Chain, number: int) -> Outcome:
+async def _ask_about_python(task: NotebookTask, asker: Asker, chain: Chain, number: int) -> Outcome:
     chain_id, rounds_left = chain_name(task.language, number), _MAX_ROUNDS
     while True:
         guards = task.memory.guards.get(chain, frozenset())
@@ -170,6 +173,18 @@ async def _ask_about_kernel(task: NotebookTask, asker: Asker, chain: Chain, numb
             )
             return replace(_answered(findings, relocated, answer, chain_id), unchecked=tuple(unseen))
         task.memory.guards[chain] = guards | relocated.guards
+
+
+async def _ask_about_other_kernel(task: NotebookTask, asker: Asker, chain: Chain, number: int) -> Outcome:
+    chain_id = chain_name(task.language, number)
+    document = _kernel_document(await task.memory.build(task.notebook, task.options))
+    if document is None:
+        return Outcome()
+    cells = [cell for cell in task.notebook.cells if cell.index in document.sources]
+    said = await ask_about_joined(task.language, cells, lambda asked: asker.ask(_question(task, asked, chain)))
+    if isinstance(said, ChainSilence):
+        return Outcome(servers=said.servers, failures=(said.failure,), chains={chain_id: None})
+    return _answered(said.findings, Relocated(said.findings, said.unmapped), said.answer, chain_id)
 
 
 async def _ask_about_body(task: NotebookTask, asker: Asker, document: VirtualDocument) -> Outcome:
