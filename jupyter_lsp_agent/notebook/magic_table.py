@@ -17,6 +17,9 @@ from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.notebook.cell_translation import EffectKind
 from jupyter_lsp_agent.notebook.magic_prelude import ANY, CAPTURED, SLIST, STR, STR_LIST, TIMEIT
 
+TEXT = LanguageId("plaintext")
+"""The language of what is no code, or of code that nobody can name."""
+
 
 class BodyKind(StrEnum):
     """What the lines under a cell magic are."""
@@ -143,7 +146,7 @@ _PYTHON_BODIES: dict[str, CellMagic] = {
     "debug": CellMagic(BodyKind.PYTHON, first_line=FirstLine.STATEMENT, options="b:"),
     "memit": CellMagic(BodyKind.PYTHON, first_line=FirstLine.STATEMENT, options="r:t:i:oc"),
     **_python("px", "ipytest", "run_pytest", "heat", "snakeviz", "pyinstrument", "scalene", "wandb", "notify", "manim"),
-    **_python("viztracer", "memray_flamegraph", "cudf.pandas.profile", "cudf.pandas.line_profile"),
+    **_python("pyspark", "viztracer", "memray_flamegraph", "cudf.pandas.profile", "cudf.pandas.line_profile"),
 }
 
 _OTHER_BODIES: dict[str, CellMagic] = {
@@ -225,7 +228,8 @@ FIRST_LINE_LANGUAGES: Mapping[str, LanguageId] = MappingProxyType(
         "r": LanguageId("r"),
         "sh": LanguageId("shellscript"),
         "md": LanguageId("markdown"),
-        "fs": LanguageId("plaintext"),
+        "fs": TEXT,
+        "md-sandbox": LanguageId("markdown"),
     }
 )
 """Line magics that on a cell's first line turn the whole cell into another language, on platforms that have them."""

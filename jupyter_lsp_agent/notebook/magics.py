@@ -31,6 +31,7 @@ from jupyter_lsp_agent.notebook.magic_table import (
     LANGUAGE_OF_PROGRAM,
     SCRIPT,
     SCRIPT_BINDINGS,
+    TEXT,
     BodyKind,
     CellMagic,
     FirstLine,
@@ -134,7 +135,7 @@ class _CellTranslator:
         rest = lines[1:]
         if language is None or not any(line.text.strip() for line in rest):
             return None
-        is_sure = name == "md" or (not arguments and name != "sql")
+        is_sure = name.startswith("md") or (not arguments and name != "sql")
         return language if is_sure or not self._is_python(rest) else None
 
     def _is_python(self, lines: Sequence[SourceLine]) -> bool:
@@ -183,7 +184,7 @@ class _CellTranslator:
         bindings = [(bound, ANY if gives_pipes else gives) for bound, gives in _bindings(arguments, magic)]
         head = LineBuilder(lines[0])
         self._bind(head, bindings, lines[0])
-        self._foreign(magic.language or LanguageId("plaintext"), f"{name} {arguments}", lines[:1], lines[1:], head)
+        self._foreign(magic.language or TEXT, f"{name} {arguments}", lines[:1], lines[1:], head)
         if magic.binds_definitions:
             self._sheet.bind_anything(list(_definitions(lines[1:])), lines[0])
 
@@ -200,9 +201,13 @@ class _CellTranslator:
         last = body[-1].cell_line if body else head[0].cell_line
         self._sheet.lines.append((builder or LineBuilder(head[0])).build())
         self._sheet.blank(body)
-        is_line_magic = not head[0].text.startswith("%%")
-        self._sheet.add_foreign(ForeignBody(language, first, last, name, arguments, is_line_magic))
         self._sheet.scope = CellScope.NONE
+        foreign = ForeignBody(language, first, last, name, arguments, not head[0].text.startswith("%%"))
+        if language != TEXT:
+            self._sheet.add_foreign(foreign)
+        elif any(line.text.strip() for line in body):
+            what = "in a language that is not known" if name == SCRIPT else "text, not code"
+            self._sheet.add_unchecked(first, last, f"{foreign.origin}: its body is {what}")
 
     def _bind(self, builder: LineBuilder, bindings: Sequence[tuple[str, str]], line: SourceLine) -> None:
         for number, (name, gives) in enumerate(bindings):
@@ -279,5 +284,5 @@ def _language_of_script(arguments: str) -> LanguageId:
             continue
         program = re.split(r"[/\\]", word)[-1]
         if not word.startswith("-") and program != "env" and "=" not in word:
-            return LANGUAGE_OF_PROGRAM.get(_VERSION.sub("", program) or program, LanguageId("plaintext"))
-    return LanguageId("plaintext")
+            return LANGUAGE_OF_PROGRAM.get(_VERSION.sub("", program) or program, TEXT)
+    return TEXT

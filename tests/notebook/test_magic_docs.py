@@ -21,6 +21,25 @@ character of the cell is sent as it is. This page is made from the tables in
 
 """
 
+MEASURED = """\
+## How much of real cells is sent unchanged
+
+466 public Python notebooks, `python -m benchmarks.share_unchanged`:
+
+| what the line is | characters | unchanged |
+|---|---|---|
+| in a cell without magics | 3,159,405 | 99.99 % |
+| Python beside magics | 114,763 | 99.5 % |
+| `!command` | 90,501 | 0 % |
+| text (`%%writefile`) and unknown cell magics | 19,602 | 0 % |
+| in a cell that does not parse | 9,530 | 52 % |
+| `%magic` | 8,070 | 42 % |
+| other languages, each in a document of its own | 3,947 | 100 % |
+| body of a Python cell magic | 940 | 100 % |
+| line of a cell magic | 855 | 0 % |
+| `x = %magic`, `x = !command` | 198 | 54 % |
+| help | 72 | 0 % |"""
+
 EXAMPLES = [
     ("x = !command", "list of lines"),
     ("x = %pwd", ""),
@@ -96,6 +115,7 @@ def document() -> str:
         "On platforms that have them: "
         + ", ".join(f"`%{name}` ({language})" for name, language in sorted(FIRST_LINE_LANGUAGES.items()))
         + ", where what follows is no Python.",
+        MEASURED,
     ]
     return "\n\n".join(parts) + "\n"
 

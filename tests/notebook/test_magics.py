@@ -97,8 +97,6 @@ LANGUAGES = [
     ("%%script bash --out x\necho a", "shellscript"),
     ("%%script --bg python3.11\nx", "python"),
     ("%%script node\nx", "javascript"),
-    ("%%script false\nx", "plaintext"),
-    ("%%script\nx", "plaintext"),
     ("%%python3\nx = 1", "python"),
     ("%%python2\nprint 'x'", "python2"),
     ("%%javascript\nlet x", "javascript"),
@@ -112,8 +110,6 @@ LANGUAGES = [
     ("%%perl\n1", "perl"),
     ("%%ruby\n1", "ruby"),
     ("%%cython\ncdef int x", "cython"),
-    ("%%writefile a.py\nx", "plaintext"),
-    ("%%file a.py\nx", "plaintext"),
     ("\n%%bash\necho a", "shellscript"),
     ("%sql\nSELECT 1 FROM t", "sql"),
     ("%sql SELECT 1\nFROM t", "sql"),
@@ -133,6 +129,23 @@ def test_a_body_of_another_language_is_told_and_nothing_of_it_is_python(source: 
     assert (body.first_line, body.last_line) == (first, source.count("\n"))
     assert translation.scope is CellScope.NONE
     assert all(not line.text for line in translation.lines if line.cell_line and line.cell_line >= first)
+
+
+TEXTS = [
+    ("%%writefile a.py\ndef (", "cell magic %%writefile: its body is text, not code"),
+    ("%%file a.py\nx", "cell magic %%file: its body is text, not code"),
+    ("%%script false\nx", "cell magic %%script: its body is in a language that is not known"),
+    ("%%script\nx", "cell magic %%script: its body is in a language that is not known"),
+    ("%fs\nls /", "line magic %fs: its body is text, not code"),
+]
+
+
+@pytest.mark.parametrize(("source", "reason"), TEXTS)
+def test_a_body_that_nobody_can_check_says_why(source: str, reason: str) -> None:
+    translation = translate(source)
+    assert translation.foreign == ()
+    assert [(lines.first_line, lines.last_line, lines.reason) for lines in translation.unchecked] == [(1, 1, reason)]
+    assert translation.text == "\n"
 
 
 PYTHON_AFTER_A_LINE_MAGIC = [
