@@ -228,7 +228,7 @@ def _foreign_bodies(cell_index: int, cell: PythonCell) -> Iterator[VirtualDocume
         lines = split_lines(cell.source)
         mapped = [MappedLine(lines[n], CellLine(n)) for n in range(body.first_line, body.last_line + 1)]
         if mapped:
-            yield _body(cell_index, body.language, mapped, f"cell magic %%{body.magic}")
+            yield _body(cell_index, body.language, mapped, body.origin)
 
 
 def _body(cell_index: int, language: LanguageId, lines: Sequence[MappedLine], reason: str) -> VirtualDocument:
