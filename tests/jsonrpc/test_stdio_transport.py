@@ -55,13 +55,15 @@ async def spawn(nothing_left: None) -> AsyncIterator[Spawn]:
 
 async def close_now(transport: StdioTransport, clock: ManualClock | None) -> None:
     closing = asyncio.create_task(transport.aclose())
-    while not closing.done() and clock is not None:
-        timer = asyncio.create_task(clock.wait_for_timer())
-        await asyncio.wait([closing, timer], return_when=asyncio.FIRST_COMPLETED)
-        clock.advance(timer.result() if timer.done() else 0)
-        timer.cancel()
-        await asyncio.sleep(0)
-    await closing
+    # A fault may make this last for ever; the loop's own end then lets go of everything, and the test has failed.
+    async with asyncio.timeout(10):
+        while not closing.done() and clock is not None:
+            timer = asyncio.create_task(clock.wait_for_timer())
+            await asyncio.wait([closing, timer], return_when=asyncio.FIRST_COMPLETED)
+            clock.advance(timer.result() if timer.done() else 0)
+            timer.cancel()
+            await asyncio.sleep(0)
+        await closing
 
 
 def open_descriptors() -> set[tuple[str, str]]:
@@ -86,7 +88,9 @@ async def read_all(transport: StdioTransport) -> bytes:
 async def read_exactly(transport: StdioTransport, n_bytes: int) -> bytes:
     received = bytearray()
     while len(received) < n_bytes:
-        received += await transport.receive()
+        data = await transport.receive()
+        assert data, await transport.exit_error()
+        received += data
     return bytes(received)
 
 
@@ -309,8 +313,9 @@ async def test_a_stream_ends_with_its_server_whoever_still_holds_the_pipes(
     received = await read_all(transport)
     pids = json.loads(received.partition(b"\r\n\r\n")[2])["params"]
     assert (await transport.exit_error()).exit_code == 5
-    await transport.aclose()
-    assert [pid for pid in pids if psutil.pid_exists(pid) and lives(psutil.Process(pid))] == []
+    # Without being asked to: nobody may ever close this.
+    left = [process for process in psutil.process_iter() if process.pid in pids]
+    assert await asyncio.to_thread(survivors, left) == []
 
 
 @pytest.mark.parametrize(
@@ -343,6 +348,27 @@ async def test_the_ladder_goes_no_further_than_it_must(
     assert waited == [10, 20][:n_steps]
     assert transport.exit_code == exit_code
     assert not any(map(lives, processes))
+
+
+async def test_what_a_deaf_wrapper_started_is_asked_to_end_too(spawn: Spawn) -> None:
+    wrapper = """if True:
+        import os, signal
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if os.fork() == 0:
+            signal.signal(signal.SIGTERM, lambda *_: (os.write(1, b"bye"), os._exit(0)))
+            os.write(1, b"ready")
+        while True:
+            signal.pause()
+    """
+    clock = ManualClock()
+    transport = await spawn(python(wrapper), clock=clock)
+    assert await read_exactly(transport, 5) == b"ready"
+    closing = asyncio.create_task(transport.aclose())
+    clock.advance(await clock.wait_for_timer())
+    assert await read_exactly(transport, 3) == b"bye"
+    clock.advance(await clock.wait_for_timer())
+    await closing
+    assert transport.exit_code == -9
 
 
 async def test_closing_is_idempotent_and_finishes_though_cancelled(spawn: Spawn) -> None:
