@@ -70,7 +70,7 @@ class LineTranslator:
             case ConstructKind.ASSIGN_MAGIC:
                 self._assigned_magic(target)
             case ConstructKind.ASSIGN_SHELL:
-                self._write(target, target.head().write(self._sheet.use(SLIST)))
+                self._write(target, target.head().write(self._value(target, SLIST)))
             case ConstructKind.CALL | ConstructKind.QUOTE_WORDS | ConstructKind.QUOTE_REST:
                 self._write(target, _call(target))
             case _:
@@ -80,6 +80,11 @@ class LineTranslator:
         """One line for the form, at its first line; the rest of it is empty."""
         self._sheet.lines.append(builder.build())
         self._sheet.blank(form.rest)
+
+    def _value(self, form: PlacedForm, gives: str) -> str:
+        """What is assigned. A container's type is inferred from what is put into it first, and a kernel holds it to
+        none."""
+        return self._sheet.use(gives if form.assigns_to_names else ANY)
 
     def _pass(self, form: PlacedForm) -> None:
         self._write(form, form.head().write(self._sheet.use(MAGIC)))
@@ -226,7 +231,7 @@ class LineTranslator:
             self._write(form, self._assigned_statement(form, magic))
             self._bind_inside(form, magic)
         else:
-            self._write(form, form.head().write(self._sheet.use(magic.value)))
+            self._write(form, form.head().write(self._value(form, magic.value)))
         self._note_effect(form, magic, form.arguments)
 
     def _bind_inside(self, form: PlacedForm, magic: LineMagic) -> None:

@@ -3,12 +3,15 @@
 IPython joins lines that end in a backslash before it reads a form; what stands in the joined text is found again here.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jupyter_lsp_agent.notebook.cell_cleanup import SourceLine
 from jupyter_lsp_agent.notebook.ipython_syntax import Construct
 from jupyter_lsp_agent.notebook.translation_sheet import LineBuilder
+
+_NAMES = re.compile(r"[\s*(]*[^\W\d]\w*(?:[\s,*()]+[^\W\d]\w*)*[\s,)]*(?::[^=]*)?=\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,11 @@ class PlacedForm:
         own = self.line.text[: form.column]
         self.indent = indent + own[: len(own) - len(own.lstrip())]
         self._outer_indent = indent
+
+    @property
+    def assigns_to_names(self) -> bool:
+        """Whether what is left of the form's `=` is nothing but names, annotated or not."""
+        return _NAMES.fullmatch(self.line.text[: self.column]) is not None
 
     def head(self) -> LineBuilder:
         """A line with everything that stands before the form."""

@@ -98,7 +98,6 @@ SAME_TYPE = [
     "%time !echo a",
     ">>> x = !echo a\n>>> y = 1",
     "  x = 1\n  y = %pwd",
-    "d = {}\nd['k'] = !echo a\nk = d['k']",
     "%time x = 1; y = 'a'",
     "%time for i in [1]: z = i",
     "%time from json import loads",
@@ -116,6 +115,7 @@ def test_names_and_types_are_those_of_ipython(shell: InteractiveShell, source: s
 
 
 SAME_NAMES = [
+    "d = {}\nd['k'] = !echo a\nk = d['k']",
     "%%bash --bg --out o --err e --proc p\necho a",
     "%sc x = echo a",
     "%env",
