@@ -84,8 +84,9 @@ def _below(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic 
     places = document.line_map.places
     if not places or diagnostic.range.start.line < document.line_map.line_count:
         return None
-    lines = split_lines(document.sources.get(places[-1].cell_index, ""))
-    end = TextPosition(len(lines) - 1, len(lines[-1]))
+    end = places[-1].chunk.end_of_cell(places[-1].chunk.line_count - 1)
+    if end is None:
+        return None
     return CellDiagnostic(places[-1].cell_index, replace(diagnostic, range=TextRange(end, end)))
 
 
