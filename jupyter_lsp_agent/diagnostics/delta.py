@@ -6,7 +6,7 @@ fixed it has left the baseline. So only two verdicts are ever compared, the last
 What was not looked at is neither fixed nor new. A finding that is missing stays in the last verdict, carried, where
 its cell does not parse, its lines were not checked, or its chain gave no answer; and, while any cell does not parse,
 where its own cell has not changed, since servers then know less of what other cells define. A finding about the
-syntax itself is looked at whenever its cell is.
+syntax itself is looked at whenever its cell is, unless another fault stands before it.
 
 Everything is a pure function: a caller that must change no state (a dry run, proposed content, a revision) drops
 `DiagnosticDelta.last`.
@@ -146,10 +146,17 @@ class _Comparison:
         if place is None:
             return False
         if place.cell_index in self._current.unparsed:
-            return not old.of_unparsed_cell
+            return not old.of_unparsed_cell or self._is_behind_a_fault(old.finding.start)
         if old.finding.chain in self._silent or any(lines.holds(place) for lines in self._current.unchecked):
             return True
         return bool(self._current.unparsed) and self._shift.is_unchanged(old.finding.cell_index)
+
+    def _is_behind_a_fault(self, start: CellPlace) -> bool:
+        """Whether a line is still there, behind the fault at which the parser of its cell stopped."""
+        place = self._shift.new_place(start)
+        return place is not None and any(
+            found.cell_index == place.cell_index and found.start.line < place.line for found in self._found
+        )
 
 
 def _distinct(verdict: StateVerdict) -> tuple[Finding, ...]:

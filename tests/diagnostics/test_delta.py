@@ -110,9 +110,9 @@ def check(states: Sequence[Sequence[Cell]], *expected: dict[str, list[str]]) -> 
             [USE], ["print(foo)\nprint(bar)"], {"preexisting": ["0:0:6 foo"], "introduced": ["0:1:6 bar"]}, id="another"
         ),
         pytest.param(
-            ["a = 1\x0cb\u2028= 2\nprint(foo)".replace("b\u2028", "# \u2028")],
-            ["x = 0\na = 1\x0c# \u2028= 2\nprint(foo)"],
-            {"preexisting": ["0:2:6 foo"]},
+            ["a = 1\x0c\nb = '\u2028\x85\v'\nprint(foo)"],
+            ["a = 1\x0c\nprint(foo)"],
+            {"preexisting": ["0:1:6 foo"]},
             id="form feed and line separator end no line",
         ),
         pytest.param(["x = 1\r\nprint(foo)"], ["x = 1\nprint(foo)"], {"preexisting": ["0:1:6 foo"]}, id="line ends"),
@@ -183,6 +183,13 @@ class TestCellsThatDoNotParse:
         check(
             [cells("x = = 1\nk = 0\ny = 2"), cells("x = 1\nk = 0\ny = = 2")],
             {"introduced": ["0:2:4 syntax"], "fixed": ["0:0:4 syntax"]},
+        )
+
+    def test_a_syntax_error_behind_another_one_is_not_looked_at(self) -> None:
+        check(
+            [cells("x = = 1", "y = = 2"), cells("x = = 1\ny = = 2"), cells("x = 1\ny = = 2")],
+            {"preexisting": ["0:0:4 syntax"], "carried": ["0:1:4 syntax"]},
+            {"preexisting": ["0:1:4 syntax"], "fixed": ["0:0:4 syntax"]},
         )
 
     def test_carried_findings_follow_their_cell(self) -> None:

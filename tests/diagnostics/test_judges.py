@@ -17,8 +17,7 @@ from jupyter_lsp_agent.diagnostics.baseline import (
     contents_to_judge,
 )
 from jupyter_lsp_agent.diagnostics.delta import compute_delta, delta_without_baseline, first_verdict, replay
-from jupyter_lsp_agent.diagnostics.report import Status
-from tests.support.states import cells, outcome, with_status
+from tests.support.states import cells, outcome
 from tests.support.toy_checker import CHAIN, JUDGES, judge
 
 OTHER = Judges({CHAIN: Judge(ServerId("other"), "1")})
@@ -122,4 +121,4 @@ def test_a_finding_of_a_deleted_cell_is_fixed_whoever_was_silent() -> None:
 def test_the_same_finding_twice_in_one_verdict_counts_once() -> None:
     verdict = judge(cells(USE))
     doubled = replace(verdict, findings=verdict.findings * 2)
-    assert with_status(compute_delta(first_verdict(verdict), doubled), Status.PREEXISTING) == ["0:0:6 foo"]
+    assert outcome(compute_delta(first_verdict(verdict), doubled)) == {"preexisting": ["0:0:6 foo"]}

@@ -217,3 +217,13 @@ async def test_a_revision_is_the_baseline_of_one_request(tmp_path: Path) -> None
         assert said(await check(service, new, head)) == {"baseline": "git:HEAD", "introduced": 1}
         with pytest.raises(InvalidRequestError, match="no revision 'nowhere'"):
             await check(service, path, Comparison(baseline="git:nowhere"))
+
+
+async def test_a_document_is_one_however_its_path_is_written(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "n.ipynb", "x = 1")
+    async with opened_service(scripted_settings(["good"]), tmp_path) as service:
+        await check(service, path)
+        write_notebook(path, "x = 1", "BAD")
+        (tmp_path / "sub").mkdir()
+        other = Path(f"{tmp_path}/sub/../n.ipynb")
+        assert said(await check(service, other)) == {"baseline": "session", "introduced": 1}

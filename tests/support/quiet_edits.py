@@ -60,7 +60,7 @@ def split_code_cell(cells: Cells, random: Random) -> Cells | None:
 
 def merge_code_cells(cells: Cells, random: Random) -> Cells | None:
     plain = {cell.index for cell in _plain(cells)}
-    pairs = [index for index in plain if index + 1 in plain]
+    pairs = [index for index in plain if index + 1 in plain and "__future__" not in cells[index + 1].source]
     if not pairs:
         return None
     first = random.choice(sorted(pairs))
