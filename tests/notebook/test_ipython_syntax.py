@@ -11,7 +11,7 @@ from jupyter_lsp_agent.core.errors import NotebookError
 from jupyter_lsp_agent.core.positions import split_lines
 from jupyter_lsp_agent.notebook.cell_translation import MagicOptions
 from jupyter_lsp_agent.notebook.ipython_syntax import ConstructKind, find_constructs, may_hold_ipython_syntax
-from jupyter_lsp_agent.notebook.magics import translate_cell
+from jupyter_lsp_agent.notebook.magics import close_own_scopes, translate_cell
 from jupyter_lsp_agent.notebook.model import CellKind
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from tests.support.corpus import CORPUS, needs_corpus
@@ -263,7 +263,9 @@ any_text = st.text(
     )
 )
 def test_nothing_is_raised_and_the_map_holds_for_any_text(source: str) -> None:
-    check_map(source, translate_cell(source, MagicOptions()))
+    translation = translate_cell(source, MagicOptions())
+    check_map(source, translation)
+    check_map(source, close_own_scopes(translation, frozenset({"x"})))
 
 
 @given(mixed_cells | any_text)
