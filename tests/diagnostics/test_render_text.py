@@ -10,6 +10,7 @@ from jupyter_lsp_agent.diagnostics.report import (
     CellReference,
     DocumentKind,
     NoVerdictReason,
+    OtherFile,
     ServerReport,
     Status,
     Unchecked,
@@ -118,6 +119,18 @@ def test_unchecked_cells_are_said():
     assert "not wholly checked (cell magic %%bash has no server)" in report(cells, unchecked=gaps[:2]).to_text()
 
 
+def test_other_files_follow():
+    elsewhere = report(code_cells("y"), finding(0, Status.INTRODUCED))
+    mixed = (*elsewhere, *report(code_cells("y"), finding(0, severity=DiagnosticSeverity.WARNING), view=ALL))
+    other_files = {
+        "m.py": OtherFile(DocumentKind.TEXT, diagnostics=mixed),
+        "o.py": OtherFile(DocumentKind.TEXT),
+    }
+    told = report(code_cells("x"), other_files=other_files).to_text().split("\n")
+    assert told[1] == "m.py: 2 new findings"
+    assert told[-1] == "o.py: no errors any more"
+
+
 def test_a_chain_that_failed_beside_errors_is_said():
     servers = (
         ServerReport(ServerId("ty"), PYTHON, version="1", freshness=Freshness.PULL),
@@ -125,6 +138,11 @@ def test_a_chain_that_failed_beside_errors_is_said():
     )
     told = report(code_cells("x"), finding(0), servers=servers).to_text()
     assert told.startswith("n.ipynb: 1 error; ruff gave no answer (it is not installed) (ty 1, ")
+
+
+def test_a_server_that_answered_gave_an_answer_whatever_its_reason():
+    servers = (ServerReport(ServerId("ty"), PYTHON, version="1", reason="slow", freshness=Freshness.PULL),)
+    assert "gave no answer" not in report(code_cells("x"), servers=servers).to_text()
 
 
 def test_a_fallback_is_said():
@@ -147,6 +165,7 @@ def test_a_long_message_is_cut():
         ("日本 = dff", 5, 8, 7, 3),
         ("x = 日本", 4, 6, 4, 4),
         ("e\u0301 = dff", 5, 8, 4, 3),
+        ("\U0001f469\u200d\U0001f4bb = dff", 6, 9, 7, 3),
         ("abc", 3, 3, 3, 1),
         ("abc", 1, 9, 1, 2),
     ],

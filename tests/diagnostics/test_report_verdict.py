@@ -70,11 +70,17 @@ def test_a_warning_counts_where_warnings_are_asked_for():
     assert told.hint == "1 finding in cell 0."
 
 
+def test_a_hint_speaks_of_findings_where_not_all_are_errors():
+    told = report(ONE, finding(0), finding(0, severity=WARNING), view=ViewOptions(severity=WARNING))
+    assert told.hint == "2 findings in cell 0."
+
+
 @pytest.mark.parametrize(
     ("sources", "lines", "expected"),
     [
         (["%%bash\nls"], [(0, 0, 1)], Verdict.NO_VERDICT),
         (["%%bash\nls"], [(0, 1, 1)], Verdict.NO_VERDICT),
+        (["%%bash\nls\nx = 1"], [(0, 1, 1)], Verdict.CLEAN),
         (["%%bash\nls\n\n"], [(0, 1, 1)], Verdict.NO_VERDICT),
         (["%%bash\nls", "   \n"], [(0, 1, 1)], Verdict.NO_VERDICT),
         (["%%bash\nls", "x = 1"], [(0, 1, 1)], Verdict.CLEAN),
@@ -129,6 +135,7 @@ def test_reasons_are_those_of_the_public_interface():
         ([finding(2, Status.PREEXISTING)], "Nothing new. 1 older error remains (cell 2)."),
         ([finding(2, Status.PREEXISTING), finding(3, Status.PREEXISTING)],
          "Nothing new. 2 older errors remain (cells 2, 3)."),
+        ([finding(8), finding(1)], "2 errors in cells 1, 8."),
         ([finding(index) for index in range(12)], "12 errors in cells 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more."),
     ],
 )  # fmt: skip

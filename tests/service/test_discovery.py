@@ -172,6 +172,13 @@ def test_a_name_that_is_no_utf_8(tmp_path):
     assert shown(tmp_path) == [name]
 
 
+def test_the_exclude_of_a_folder_without_a_repository(tmp_path):
+    plant(tmp_path, "a.ipynb", "b.ipynb")
+    (tmp_path / "pyproject.toml").write_text("[tool.jupyter-lsp-agent]\nexclude = ['a.ipynb']\n")
+    assert shown(tmp_path, "a.ipynb", "b.ipynb") == ["b.ipynb"]
+    assert shown(tmp_path) == ["b.ipynb"]
+
+
 @needs_git
 def test_the_workspaces_own_exclude(tmp_path):
     plant(tmp_path, "old/a.ipynb", "new/b.ipynb", "sub/old/c.ipynb", "sub/d.ipynb")

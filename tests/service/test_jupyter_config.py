@@ -42,6 +42,13 @@ def test_the_first_folder_wins(tmp_path):
     assert (settings.wait_ms, settings.max_servers) == (1, 2)
 
 
+def test_relative_folders_are_passed_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "jupyter_config.json", {"wait_ms": 1})
+    write(tmp_path / "user", "jupyter_config.json", {"wait_ms": 2})
+    assert settings_of(".", tmp_path / "user").wait_ms == 2
+
+
 def test_a_list_may_be_appended_to(tmp_path):
     write(tmp_path, "jupyter_config.py", "c.LspAgent.ignore_cell_tags.append('mine')")
     assert settings_of(tmp_path).ignore_cell_tags == ("skip-lsp-check", "mine")

@@ -78,7 +78,10 @@ def test_order_of_the_sources():
         ("ENABLED", "False", False),
         ("ENABLED", "yes", True),
         ("WAIT_MS", "250", 250),
+        ("WAIT_MS", "0", 0),
         ("IDLE_TIMEOUT_S", "1.5", 1.5),
+        ("IDLE_TIMEOUT_S", "0", 0),
+        ("BROKEN_RETRY_S", "0", 0),
         ("SEVERITY", "warning", DiagnosticSeverity.WARNING),
         ("IGNORE", '["F401", "E5"]', ("F401", "E5")),
         ("EXCLUDE", "['a', 'b']", ("a", "b")),
@@ -119,6 +122,7 @@ def test_an_empty_variable_says_nothing():
         ("servers", {"python": [["ty"], "ruff"]}, "table of languages"),
         ("server_settings", {"ty": 1}, "table of server ids"),
         ("trusted_roots", ["relative"], "list of absolute folders"),
+        ("trusted_roots", "/srv", "list of absolute folders"),
     ],
 )
 def test_a_wrong_value_names_source_name_value_and_what_is_allowed(name, value, allowed):
