@@ -72,6 +72,7 @@ class ServerBehaviour:
         changed_files: how it is told of files of the workspace that changed on disk.
         changed_configuration: how it is told of its own configuration files.
         changed_packages: how it is told of packages that came or went in the environment.
+        one_at_a_time: a change of one document makes it forget the check of another that is under way.
         refuses_progress: it crashes on a null answer to `window/workDoneProgress/create`; not advertised then.
     """
 
@@ -93,4 +94,5 @@ class ServerBehaviour:
     changed_files: ChangedFilesReaction = ChangedFilesReaction.WATCHED_FILES
     changed_configuration: ChangedFilesReaction = ChangedFilesReaction.WATCHED_FILES
     changed_packages: ChangedFilesReaction = ChangedFilesReaction.WATCHED_FILES
+    one_at_a_time: bool = False
     refuses_progress: bool = False

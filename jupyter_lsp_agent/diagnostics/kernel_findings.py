@@ -7,11 +7,13 @@ the others.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic, DiagnosticSeverity
 from jupyter_lsp_agent.core.ids import LanguageId
+from jupyter_lsp_agent.core.positions import TextRange
+from jupyter_lsp_agent.notebook.virtual_document import VirtualDocument
 
 _NEVER = r"(?!)"
 
@@ -25,6 +27,7 @@ class KernelRules:
         undefined: a name is not known.
         redefinition: a name is bound again, which a kernel takes from another cell.
         missing: a module or header is not there; what comes from it is unknown then.
+        doubtful: what may be right in a file, and is mostly not in cells that are run again; it is a warning.
         allowed: what the kernel has nothing against, though a file must not hold it.
     """
 
@@ -32,6 +35,7 @@ class KernelRules:
     undefined: str = _NEVER
     redefinition: str = _NEVER
     missing: str = _NEVER
+    doubtful: str = _NEVER
     allowed: str = _NEVER
 
 
@@ -42,7 +46,8 @@ _TYPESCRIPT = KernelRules(
     missing=r"(?:2307|2792)\||no-cache",
 )
 _RULES: dict[str, KernelRules] = {
-    "shellscript": KernelRules(syntax=r"(?:SC)?1\d{3}\|"),
+    # 2218: "only defined later", said also of a function that is defined before, and again later.
+    "shellscript": KernelRules(syntax=r"(?:SC)?1\d{3}\|", doubtful=r"(?:SC)?2218\|"),
     "typescript": _TYPESCRIPT,
     "javascript": _TYPESCRIPT,
     "r": KernelRules(syntax=r"(?:syntax|parse)[\w-]*\|"),
@@ -73,6 +78,19 @@ class KernelFindings:
     broken_cells: frozenset[int]
 
 
+def findings_on_glue(document: VirtualDocument, diagnostics: Iterable[Diagnostic]) -> Iterator[CellDiagnostic]:
+    """Errors where we put something between cells: what a cell leaves open is noticed there, and is told at its end."""
+    for diagnostic in diagnostics:
+        line = diagnostic.range.start.line
+        place = document.line_map.place_at(line)
+        is_glue = place is not None and document.line_map.to_cell(diagnostic.range.start) is None
+        if place is None or not is_glue or diagnostic.severity is not DiagnosticSeverity.ERROR:
+            continue
+        end = place.chunk.end_of_cell(line - place.first_line)
+        if end is not None:
+            yield CellDiagnostic(place.cell_index, replace(diagnostic, range=TextRange(end, end)))
+
+
 def judge_kernel_findings(
     language: LanguageId, findings: Iterable[CellDiagnostic], *, has_broken: bool = False
 ) -> KernelFindings:
@@ -92,7 +110,8 @@ def judge_kernel_findings(
         across_cells = _is(rules.redefinition, diagnostic) and twins[_twin(finding)] < 2
         if _is(rules.allowed, diagnostic) or across_cells:
             continue
-        kept.append(_softened(finding) if lenient and _is(rules.undefined, diagnostic) else finding)
+        is_soft = _is(rules.doubtful, diagnostic) or (lenient and _is(rules.undefined, diagnostic))
+        kept.append(_softened(finding) if is_soft else finding)
     errors = [item for item in kept if item.diagnostic.severity is DiagnosticSeverity.ERROR]
     broken = frozenset(item.cell_index for item in errors if _is(rules.syntax, item.diagnostic))
     return KernelFindings(tuple(kept), broken)

@@ -10,7 +10,9 @@ Reading order of this package: `client`, `session` (life), `documents` (texts), 
 which file (`servers/`), how many and for how long (`pool/`).
 """
 
+import asyncio
 from collections.abc import Iterable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -81,6 +83,9 @@ class LanguageClient:
         self._documents = DocumentSync(self._session.notify, self._server, max_open_documents=max_open_documents)
         self._verdicts = VerdictSeeker(self._server, Puller(self._session.request, self._server))
         self.navigation: Final = Navigation(self._session, self._documents, self._server)
+        self._turn: AbstractAsyncContextManager[object] = (
+            asyncio.Lock() if launch.behaviour.one_at_a_time else nullcontext()
+        )
         self._initialize_result: InitializeResult | None = None
 
     @property
@@ -206,7 +211,7 @@ class LanguageClient:
 
     async def _diagnose(self, entry: OpenDocument, document: TextDocument, *, recheck: bool) -> DiagnosticReport:
         began_seconds = self._clock.monotonic_seconds()
-        async with entry.lock:
+        async with entry.lock, self._turn:
             await self._documents.close_surplus()
             await self._documents.synchronise(entry, document.text, resend=self._must_resend(entry, recheck=recheck))
             verdict = await self._verdicts.seek(entry)

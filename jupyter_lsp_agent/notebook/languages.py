@@ -106,6 +106,7 @@ KERNEL_LANGUAGES = dict(
 _BY_NAME = {name: key for key, row in KERNEL_LANGUAGES.items() for name in (key, *row.names, row.display_name.lower())}
 _BY_EXTENSION = {row.extension: key for key, row in reversed(KERNEL_LANGUAGES.items())}
 _BY_KERNEL = [(prefix, key) for key, row in KERNEL_LANGUAGES.items() for prefix in row.kernels]
+_DENO = frozenset({"typescript", "javascript"})
 _PYTHON_SUPERSETS = frozenset({"coconut"})
 _NO_AUTOMAGIC = MagicOptions(automagic=False)
 _FOREIGN_CELL = re.compile(r"\s*%%")
@@ -132,6 +133,12 @@ def file_extension(language_id: LanguageId) -> str:
 def is_python_cell(source: str) -> bool:
     """Whether IPython would take `source`."""
     return compiles(translate_cell(source, _NO_AUTOMAGIC).text)
+
+
+def chain_language(notebook: Notebook, language: LanguageId) -> LanguageId:
+    """The name under which servers for a notebook in `language` are found: a kernel's dialect may have its own."""
+    kernel = (notebook.kernel.kernel_name or "").lower()
+    return LanguageId("deno") if language in _DENO and kernel.startswith("deno") else language
 
 
 def detect_language(notebook: Notebook, is_python_cell: Callable[[str], bool] = is_python_cell) -> LanguageId | None:

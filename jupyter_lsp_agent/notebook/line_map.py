@@ -81,6 +81,14 @@ class CellChunk:
             return TextPosition(line.cell_line, position.column)
         return TextPosition(line.cell_line, _cell_column(line.spans, position.column))
 
+    def end_of_cell(self, line: int) -> TextPosition | None:
+        """The cell's place at the end of the last of its own lines that is not after `line` of this chunk."""
+        for number in range(line, -1, -1):
+            found = self.to_cell(TextPosition(number, len(self.lines[number].text)))
+            if found is not None:
+                return found
+        return None
+
     def to_virtual(self, position: TextPosition) -> TextPosition | None:
         """Where a character of the cell went; `None` for one that was rewritten or stands on a line that is not
         there."""

@@ -43,9 +43,9 @@ def find_root(
     """
     markers, exclusion_markers = tuple(markers), tuple(exclusion_markers)
     for folder in folders_between(_absolute(path), boundary):
-        if _has_any(folder, exclusion_markers):
+        if has_marker(folder, exclusion_markers):
             return None
-        if _has_any(folder, markers) and not (folder / "__init__.py").is_file():
+        if has_marker(folder, markers) and not (folder / "__init__.py").is_file():
             return folder
     return _absolute(boundary)
 
@@ -96,7 +96,8 @@ def _below_wide_folders(path: Path, boundary: Path, home: Path) -> Path:
     return narrow[-1] if narrow else path.parent
 
 
-def _has_any(folder: Path, markers: Iterable[str]) -> bool:
+def has_marker(folder: Path, markers: Iterable[str]) -> bool:
+    """Whether one of `markers`, names or globs, lies in `folder`."""
     return any(_has(folder, marker) for marker in markers)
 
 

@@ -96,6 +96,7 @@ class ServerSpec:
         startup_timeout_seconds: for the handshake, where it needs longer than the configured time; else `None`.
         environment: variables set for it (templates).
         opt_in: in no chain unless a user puts it there.
+        needs_root_marker: in a folder without one of its root markers it says nothing, which would look clean.
         runs_workspace_programs: it runs programs or configuration of the workspace whatever it is told.
         needs: programs beside it without which its silence would say nothing.
         install: how it is got.
@@ -116,6 +117,7 @@ class ServerSpec:
     startup_timeout_seconds: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
     opt_in: bool = False
+    needs_root_marker: bool = False
     runs_workspace_programs: bool = False
     needs: tuple[str, ...] = ()
     install: InstallRecipe = field(default_factory=InstallRecipe)

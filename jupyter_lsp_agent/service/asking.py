@@ -5,6 +5,7 @@ answer without findings. Work that its caller gave up goes on for a while, so th
 """
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,10 +33,12 @@ from jupyter_lsp_agent.pool.snapshots import Watch
 from jupyter_lsp_agent.servers.commands import resolve_command
 from jupyter_lsp_agent.servers.interpreters import Interpreter
 from jupyter_lsp_agent.servers.launch import build_launch
-from jupyter_lsp_agent.servers.roots import find_root
+from jupyter_lsp_agent.servers.roots import find_root, has_marker
 from jupyter_lsp_agent.servers.spec import ServerSpec
 from jupyter_lsp_agent.service.places import Place
 
+_VERSION = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
+_MAX_VERSION_CHARACTERS = 32
 Chain = tuple[ServerSpec, ...]
 
 
@@ -127,7 +130,7 @@ class Asker:
         """What the chain says."""
         candidates = _candidates(question)
         if not candidates:
-            return _silence(question, NoVerdictReason.DISABLED, _not_for_this_folder(question.chain))
+            return _silence(question, NoVerdictReason.OUTSIDE_WORKSPACE, _not_for_this_folder(question.chain))
         try:
             answer = await self._answer(question, candidates)
         except TimeoutError:
@@ -190,6 +193,14 @@ def with_mend(detail: str) -> str:
     return detail if "`" in detail else f"{detail.rstrip('.;')}; `jupyter lsp-agent status --probe` tells more"
 
 
+def tidy_version(said: str | None) -> str | None:
+    """The number in what a server calls its version; some give a sentence, some a whole build report."""
+    if said is None or said.lstrip().startswith(("{", "[")):
+        return None
+    number = _VERSION.search(said)
+    return number.group() if number else said[:_MAX_VERSION_CHARACTERS]
+
+
 def _language(question: Question) -> str:
     return question.place.registry.language(question.language)
 
@@ -199,7 +210,7 @@ def _candidates(question: Question) -> tuple[Candidate, ...]:
     for spec in question.chain:
         boundary = question.place.boundary
         root = find_root(question.path, spec.root_markers, boundary, exclusion_markers=spec.exclusion_markers)
-        if root is not None:
+        if root is not None and (not spec.needs_root_marker or has_marker(root, spec.root_markers)):
             found.append(_candidate(question, spec, root))
     return tuple(found)
 
@@ -232,7 +243,7 @@ def _chain_answer(question: Question, answer: Answer[_Spoken]) -> ChainAnswer:
     server = ServerReport(
         id=answer.key.server_id,
         language=question.language,
-        version=spoken.version,
+        version=tidy_version(spoken.version),
         fallback=answer.fallback,
         freshness=spoken.report.freshness,
         elapsed_seconds=spoken.report.elapsed_seconds,
@@ -262,5 +273,9 @@ def _names(chain: Chain) -> str:
 
 
 def _not_for_this_folder(chain: Chain) -> str:
-    markers = ", ".join(chain[0].exclusion_markers)
+    spec = chain[0]
+    if spec.needs_root_marker:
+        markers = ", ".join(spec.root_markers)
+        return f"{spec.title} looks only at files of a project, which has one of {markers}; put it into one"
+    markers = ", ".join(spec.exclusion_markers)
     return f"{_names(chain)} is not for this folder, which has one of {markers}; choose another in `servers`"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic
 from jupyter_lsp_agent.core.ids import LanguageId
-from jupyter_lsp_agent.diagnostics.kernel_findings import judge_kernel_findings
+from jupyter_lsp_agent.diagnostics.kernel_findings import findings_on_glue, judge_kernel_findings
 from jupyter_lsp_agent.diagnostics.relocate import relocate
 from jupyter_lsp_agent.notebook.model import Cell
 from jupyter_lsp_agent.notebook.virtual_document import VirtualDocument, build_kernel_document
@@ -72,5 +72,6 @@ async def _ask_once(
     if isinstance(answer, ChainSilence):
         return answer
     relocated = relocate(document, answer.diagnostics)
-    judged = judge_kernel_findings(language, relocated.cell_diagnostics, has_broken=bool(broken))
+    findings = (*relocated.cell_diagnostics, *findings_on_glue(document, answer.diagnostics))
+    judged = judge_kernel_findings(language, findings, has_broken=bool(broken))
     return _Said(KernelAnswer(judged.findings, relocated.unmapped, answer), judged.broken_cells)

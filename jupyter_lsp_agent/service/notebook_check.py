@@ -17,7 +17,7 @@ from jupyter_lsp_agent.diagnostics.facts import ChainFailure
 from jupyter_lsp_agent.diagnostics.merge import merge_cell_diagnostics
 from jupyter_lsp_agent.diagnostics.relocate import Relocated, relocate
 from jupyter_lsp_agent.diagnostics.report import CellReference, NoVerdictReason, ServerReport, Unchecked
-from jupyter_lsp_agent.notebook.languages import PYTHON, display_name
+from jupyter_lsp_agent.notebook.languages import PYTHON, chain_language, display_name
 from jupyter_lsp_agent.notebook.model import Cell, Notebook
 from jupyter_lsp_agent.notebook.other_kernels import is_joinable
 from jupyter_lsp_agent.notebook.virtual_document import (
@@ -126,7 +126,7 @@ async def check_notebook(task: NotebookTask, asker: Asker) -> Outcome:
 
 
 def _kernel_chains(task: NotebookTask) -> tuple[Chain, ...]:
-    chains = choose_chains(task.place, task.language, task.server)
+    chains = choose_chains(task.place, chain_language(task.notebook, task.language), task.server)
     if task.language != PYTHON and not is_joinable(task.language):
         require_installed(task.place, task.language, chains)
         raise UncheckableError(

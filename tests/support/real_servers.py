@@ -1,5 +1,7 @@
 """Real servers as the catalogue knows them, for tests that ask them."""
 
+import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from jupyter_lsp_agent.servers.launch import build_launch
 from jupyter_lsp_agent.servers.registry import ServerRegistry
 
 REGISTRY = ServerRegistry()
+_CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def real_launch(
@@ -30,3 +33,24 @@ def real_launch(
     except ServerNotFoundError as error:
         pytest.skip(str(error))
     return build_launch(spec, command, root, search=search, interpreter=interpreter)
+
+
+def with_servers_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the servers that `tests/e2e/install_servers.sh` installs found, as a user's own on `PATH`."""
+    monkeypatch.setenv("PATH", servers_path())
+
+
+def servers_path() -> str:
+    """`PATH` with these servers first."""
+    folder = Path(os.environ.get("JUPYTER_LSP_AGENT_TEST_SERVERS") or _CHECKOUT / ".ci-cache" / "servers").resolve()
+    places = [folder / "python" / "bin", *(folder / name / "node_modules" / ".bin" for name in ("ts7", "npm", "deno"))]
+    return os.pathsep.join([*map(str, places), os.environ["PATH"]])
+
+
+def require_server(program: str) -> None:
+    """Skip the test where a program is not there; in CI, which installs them all, fail."""
+    if shutil.which(program, path=servers_path()) is None:
+        message = f"{program} is not installed; tests/e2e/install_servers.sh installs it"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
