@@ -36,7 +36,7 @@ async def test_callers_who_want_the_same_at_the_same_time_share_one_start():
     async with bench() as it:
         it.starter.gate = asyncio.Event()
         tasks = [asyncio.create_task(it.use()) for _ in range(20)]
-        await until(lambda: it.starter.starts == 1)
+        await until(lambda: it.starter.starts >= 1)
         it.starter.gate.set()
         assert len(set(await asyncio.gather(*tasks))) == 1
         assert it.starter.starts == 1
@@ -46,7 +46,7 @@ async def test_a_cancelled_owner_leaves_the_others_their_start():
     async with bench() as it:
         it.starter.gate = asyncio.Event()
         owner = asyncio.create_task(it.use())
-        await until(lambda: it.starter.starts == 1)
+        await until(lambda: it.starter.starts >= 1)
         other = asyncio.create_task(it.use())
         owner.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -60,7 +60,7 @@ async def test_a_start_that_nobody_waits_for_any_more_goes_on():
     async with bench() as it:
         it.starter.gate = asyncio.Event()
         owner = asyncio.create_task(it.use())
-        await until(lambda: it.starter.starts == 1)
+        await until(lambda: it.starter.starts >= 1)
         owner.cancel()
         it.starter.gate.set()
         await until(lambda: it.pool.is_started(make_key()))
@@ -293,7 +293,7 @@ async def test_closing_ends_a_start_under_way_and_settles_who_waits_for_it():
     async with bench() as it:
         it.starter.hangs.add("one")
         waiting = asyncio.create_task(it.use())
-        await until(lambda: it.starter.starts == 1)
+        await until(lambda: it.starter.starts >= 1)
         await it.pool.aclose()
         with pytest.raises(SpawnFailedError, match="stopped while it started"):
             await waiting

@@ -135,3 +135,19 @@ def test_the_home_folder_as_current_folder_guards_nothing(tmp_path, monkeypatch)
     local = program(tmp_path / ".local/bin/served").parent
     monkeypatch.setenv("PATH", str(local))
     assert resolve_command(SPEC, read_command_search()).argv[0] == str(local / "served")
+
+
+def test_a_program_that_it_needs_beside_it_is_part_of_being_installed(tmp_path, search):
+    program(tmp_path / "bin/served")
+    spec = replace(SPEC, needs=("helper",), install=InstallRecipe(pypi=("served==1.0",), hint="apt-get install helper"))
+    with pytest.raises(ServerNotFoundError, match=r"finds nothing without `helper`.*apt-get install helper"):
+        resolve_command(spec, search)
+    helper = program(tmp_path / "own/helper")
+    assert resolve_command(spec, search).needs == (helper,)
+
+
+def test_the_packages_beside_a_program_are_found_through_links(tmp_path, search):
+    real = program(tmp_path / "lib/node_modules/served/cli.js")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/served").symlink_to(real)
+    assert resolve_command(SPEC, search).node_modules == tmp_path / "lib/node_modules"
