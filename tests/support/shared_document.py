@@ -44,8 +44,8 @@ class SharedNotebook:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._reader.cancel()
         self._socket.close()
+        await self._reader
 
     @property
     def sources(self) -> list[str]:
