@@ -27,6 +27,8 @@ class FindingKind(StrEnum):
     FILE_LAYOUT = "file_layout"
     """What a file should begin or end with."""
     IMPORT_POSITION = "import_position"
+    IMPORT_BLOCK = "import_block"
+    """The order of imports, and the blank lines after them."""
     OTHER = "other"
 
 
@@ -46,7 +48,8 @@ _KINDS = {
     FindingKind.UNUSED_EXPRESSION: "reportUnusedExpression reportUnusedCallResult B018 E703 pointless-statement "
     "expression-not-assigned W0104 W0106",
     FindingKind.JOIN_LAYOUT: "E301 E302 E303 E304 E305 E306",
-    FindingKind.FILE_LAYOUT: "W391 D100 missing-module-docstring C0114 INP001",
+    FindingKind.FILE_LAYOUT: "W391 D100 missing-module-docstring C0114 INP001 CPY001",
+    FindingKind.IMPORT_BLOCK: "I001",
     FindingKind.IMPORT_POSITION: "E402 module-import-not-at-top-of-file wrong-import-position C0413",
 }
 _BY_CODE = {code: kind for kind, codes in _KINDS.items() for code in codes.split()}

@@ -13,9 +13,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic, DiagnosticSeverity, DiagnosticTag
+from jupyter_lsp_agent.core.diagnostic import (
+    CellDiagnostic,
+    Diagnostic,
+    DiagnosticSeverity,
+    DiagnosticTag,
+    RelatedInformation,
+)
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange, split_lines
 from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
+from jupyter_lsp_agent.diagnostics.notebook_ways import is_notebook_way, is_silenced, names_it
 from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard
 from jupyter_lsp_agent.notebook.magic_prelude import TYPE_NAMES
 from jupyter_lsp_agent.notebook.reserved_names import PREFIX
@@ -65,12 +72,12 @@ def _place(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic 
     checks = document.advice.get(place.cell_index, _NO_ADVICE).checks
     checked = checks.get(start.line - place.first_line)
     if checked is not None:
-        return CellDiagnostic(place.cell_index, _without_our_names(replace(diagnostic, range=checked)))
+        return CellDiagnostic(place.cell_index, _in_notebook_words(document, replace(diagnostic, range=checked)))
     moved = document.line_map.range_to_cell(diagnostic.range)
     if moved is None:
         return None
     cell_index, cell_range = moved
-    return CellDiagnostic(cell_index, _without_our_names(replace(diagnostic, range=cell_range)))
+    return CellDiagnostic(cell_index, _in_notebook_words(document, replace(diagnostic, range=cell_range)))
 
 
 def _moved(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic | None:
@@ -90,11 +97,20 @@ def _below(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic 
     return CellDiagnostic(places[-1].cell_index, replace(diagnostic, range=TextRange(end, end)))
 
 
-def _without_our_names(diagnostic: Diagnostic) -> Diagnostic:
-    """The finding with IPython's names for the types of ours (`_jla_SList`), and without places in our own text."""
-    related = tuple(entry for entry in diagnostic.related_information if entry.range is None)
+def _in_notebook_words(document: VirtualDocument, diagnostic: Diagnostic) -> Diagnostic:
+    """The finding with IPython's names for the types of ours (`_jla_SList`), and other places as places in cells."""
+    places = (_related_place(document, entry) for entry in diagnostic.related_information)
+    related = tuple(place for place in places if place is not None)
     message = _OUR_NAME.sub(lambda name: TYPE_NAMES.get(name[0], name[1]), diagnostic.message)
     return replace(diagnostic, message=message, related_information=related)
+
+
+def _related_place(document: VirtualDocument, entry: RelatedInformation) -> RelatedInformation | None:
+    """Another place that a finding speaks of; `None` where it lies in text of ours, which nobody can look at."""
+    if entry.range is None:
+        return entry
+    moved = document.line_map.range_to_cell(entry.range)
+    return None if moved is None else replace(entry, cell_index=moved[0], range=moved[1])
 
 
 def _is_lost(document: VirtualDocument, diagnostic: Diagnostic) -> bool:
@@ -102,6 +118,8 @@ def _is_lost(document: VirtualDocument, diagnostic: Diagnostic) -> bool:
     if diagnostic.severity > DiagnosticSeverity.WARNING or DiagnosticTag.UNNECESSARY in diagnostic.tags:
         return False
     start, end = diagnostic.range.start, diagnostic.range.end
+    if kind_of(diagnostic) is FindingKind.FILE_LAYOUT:
+        return False
     line_map = document.line_map
     return line_map.place_at(start.line) is None and (start == end or end.line >= line_map.prefix_line_count)
 
@@ -115,7 +133,7 @@ def _judge(document: VirtualDocument, finding: CellDiagnostic) -> CellDiagnostic
     if diagnostic.severity is DiagnosticSeverity.HINT or DiagnosticTag.UNNECESSARY in diagnostic.tags:
         return None if _is_unreachable(diagnostic) else finding
     words = _words(document, finding)
-    return None if _is_silenced(advice, diagnostic) or _is_notebook_way(advice, diagnostic, words) else finding
+    return None if is_silenced(advice, diagnostic) or is_notebook_way(advice, diagnostic, words) else finding
 
 
 def _words(document: VirtualDocument, finding: CellDiagnostic) -> str:
@@ -125,43 +143,6 @@ def _words(document: VirtualDocument, finding: CellDiagnostic) -> str:
     if start.line >= len(lines):
         return ""
     return lines[start.line][start.column : end.column if end.line == start.line else None]
-
-
-def _is_silenced(advice: CellAdvice, diagnostic: Diagnostic) -> bool:
-    """Whether the cell does not parse, never comes to this line, or switches the rule off."""
-    place = diagnostic.range.start
-    return advice.broken or _within(place, advice.dead) or (diagnostic.code or "") in advice.silenced_codes
-
-
-def _is_notebook_way(advice: CellAdvice, diagnostic: Diagnostic, words: str) -> bool:
-    """Whether the finding, which is about `words`, exists only because cells were joined to a file."""
-    place = diagnostic.range.start
-    match kind_of(diagnostic):
-        case FindingKind.SYNTAX:
-            return place in advice.await_places
-        case FindingKind.IMPORT:
-            return _within(place, advice.missing_imports)
-        case FindingKind.REDEFINITION:
-            return words not in advice.rebound and not any(_names(diagnostic, name) for name in advice.rebound)
-        case FindingKind.UNUSED_EXPRESSION:
-            last = advice.last_expression
-            return last is not None and last.start <= place
-        case FindingKind.JOIN_LAYOUT:
-            return advice.first_code is None or place.line <= advice.first_code.line
-        case FindingKind.IMPORT_POSITION:
-            return advice.imports_end is None or place < advice.imports_end
-        case FindingKind.FILE_LAYOUT | FindingKind.TOP_LEVEL_AWAIT | FindingKind.UNUSED_IMPORT:
-            return True
-    return False
-
-
-def _within(place: TextPosition, stretches: Sequence[TextRange]) -> bool:
-    return any(stretch.start <= place <= stretch.end for stretch in stretches)
-
-
-def _names(diagnostic: Diagnostic, name: str) -> bool:
-    """Whether the message speaks of `name`: every server puts names into quotes of its own."""
-    return any(f"{quote}{name}{quote}" in diagnostic.message for quote in "`'\"")
 
 
 def _soften(document: VirtualDocument, findings: Sequence[CellDiagnostic]) -> Iterator[CellDiagnostic]:
@@ -190,7 +171,7 @@ def _star_failed(document: VirtualDocument, findings: Sequence[CellDiagnostic]) 
 
 def _bound_here(document: VirtualDocument, finding: CellDiagnostic) -> bool:
     bound = document.advice.get(finding.cell_index, _NO_ADVICE).bound
-    return any(_names(finding.diagnostic, name) for name in bound)
+    return any(names_it(finding.diagnostic, name) for name in bound)
 
 
 def _as_warning(finding: CellDiagnostic) -> CellDiagnostic:

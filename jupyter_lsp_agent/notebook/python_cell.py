@@ -168,12 +168,17 @@ class _Layout(TypedDict):
 def _layout(tree: ast.Module, source: SourceText, chunk: CellChunk) -> _Layout:
     """Where a cell's parts begin and end, for rules of style that mean a file."""
     last = tree.body[-1] if tree.body else None
-    other = next((node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))), None)
+    other = next((node for node in tree.body if not _may_precede_imports(node, chunk)), None)
     return {
         "first_code": chunk.to_cell(source.start(tree.body[0])) if tree.body else None,
         "last_expression": _range_to_cell(chunk, source.range(last)) if isinstance(last, ast.Expr) else None,
         "imports_end": chunk.to_cell(source.start(other)) if other else None,
     }
+
+
+def _may_precede_imports(node: ast.stmt, chunk: CellChunk) -> bool:
+    """Imports, and magics: where a line is not the cell's own, no rule of Python's style is about it."""
+    return isinstance(node, (ast.Import, ast.ImportFrom)) or chunk.lines[node.lineno - 1].spans is not None
 
 
 def _as_broken(cell: PythonCell, lost: tuple[str, ...]) -> PythonCell:

@@ -144,6 +144,9 @@ def _severities(found: Relocated) -> list[DiagnosticSeverity]:
         (("x = 1", "x = 1\ndef f(): ..."), "def", "E302", 1),
         (("x = 1", "import os\nx = 1"), "import", "E402", 0),
         (("x = 1", "x = 1\nimport os"), "import", "E402", 1),
+        (("x = 1", "%matplotlib inline\nimport os"), "import", "E402", 0),
+        (("import os", "x = 1"), "import", "I001", 0),
+        (("import os\nx = 1", "x = 1"), "import", "I001", 1),
         (("x = 1", "y = 1"), "x", "D100", 0),
         (("x = 1", "y = 1 "), "y", "W291", 1),
     ],
@@ -200,14 +203,16 @@ def test_hints_are_passed_on_unless_they_call_code_unreachable() -> None:
     assert _severities(relocate(virtual, [unused, dead])) == [HINT]
 
 
-def test_related_places_in_our_text_are_left_out() -> None:
-    virtual = document("x")
+def test_related_places_are_places_in_cells_and_those_in_our_text_are_left_out() -> None:
+    virtual = document("y", "z = 1\nx")
     wire = WireRange(WirePosition(0, 0), WirePosition(0, 1))
     here = RelatedInformation(DocumentUri("file:///a"), wire, "m", find(virtual, "x"))
+    ours = replace(here, range=TextRange(TextPosition(0, 0), TextPosition(0, 1)))
     there = RelatedInformation(DocumentUri("file:///b"), wire, "m")
-    finding = replace(about(virtual, "x", "c"), related_information=(here, there))
+    finding = replace(about(virtual, "x", "c"), related_information=(here, ours, there))
     (found,) = relocate(virtual, [finding]).cell_diagnostics
-    assert found.diagnostic.related_information == (there,)
+    place = TextRange(TextPosition(1, 0), TextPosition(1, 1))
+    assert found.diagnostic.related_information == (replace(here, range=place, cell_index=1), there)
 
 
 def unreachable(virtual: VirtualDocument, first: str, last: str) -> Diagnostic:

@@ -1,0 +1,56 @@
+"""What a kernel has nothing against, though a server that sees one joined file must report it.
+
+Told by what is known of the cell (`CellAdvice`) and by the kind of the finding, never by a message alone.
+"""
+
+from collections.abc import Sequence
+
+from jupyter_lsp_agent.core.diagnostic import Diagnostic
+from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
+from jupyter_lsp_agent.notebook.advice import CellAdvice
+
+_OF_A_FILE = frozenset({FindingKind.FILE_LAYOUT, FindingKind.TOP_LEVEL_AWAIT, FindingKind.UNUSED_IMPORT})
+
+
+def is_silenced(advice: CellAdvice, diagnostic: Diagnostic) -> bool:
+    """Whether the cell does not parse, never comes to this line, or switches the rule off."""
+    place = diagnostic.range.start
+    return advice.broken or _within(place, advice.dead) or (diagnostic.code or "") in advice.silenced_codes
+
+
+def is_notebook_way(advice: CellAdvice, diagnostic: Diagnostic, words: str) -> bool:
+    """Whether the finding, which is about `words`, exists only because cells were joined to a file."""
+    place, kind = diagnostic.range.start, kind_of(diagnostic)
+    match kind:
+        case FindingKind.SYNTAX:
+            return place in advice.await_places
+        case FindingKind.IMPORT:
+            return _within(place, advice.missing_imports)
+        case FindingKind.REDEFINITION:
+            return words not in advice.rebound and not any(names_it(diagnostic, name) for name in advice.rebound)
+        case FindingKind.UNUSED_EXPRESSION:
+            last = advice.last_expression
+            return last is not None and last.start <= place
+    return kind in _OF_A_FILE or _is_layout(advice, kind, place)
+
+
+def _is_layout(advice: CellAdvice, kind: FindingKind, place: TextPosition) -> bool:
+    """Whether a rule of layout is about the border between two cells."""
+    match kind:
+        case FindingKind.JOIN_LAYOUT:
+            return advice.first_code is None or place.line <= advice.first_code.line
+        case FindingKind.IMPORT_POSITION:
+            return advice.imports_end is None or place < advice.imports_end
+        case FindingKind.IMPORT_BLOCK:
+            return advice.imports_end is None
+    return False
+
+
+def _within(place: TextPosition, stretches: Sequence[TextRange]) -> bool:
+    return any(stretch.start <= place <= stretch.end for stretch in stretches)
+
+
+def names_it(diagnostic: Diagnostic, name: str) -> bool:
+    """Whether the message speaks of `name`: every server puts names into quotes of its own."""
+    return any(f"{quote}{name}{quote}" in diagnostic.message for quote in "`'\"")
