@@ -135,8 +135,7 @@ class PipeWriter:
         Raises:
             BrokenPipeError: nobody reads, or the pipe was closed here.
         """
-        if self._is_broken or self._closed:
-            raise BrokenPipeError
+        self._check_open()
         is_idle = not self._unwritten
         self._unwritten += data
         if is_idle:
@@ -144,8 +143,7 @@ class PipeWriter:
         while len(self._unwritten) > _HIGH_WATER_BYTES:
             self._changed.clear()
             await self._changed.wait()
-        if self._is_broken:
-            raise BrokenPipeError
+        self._check_open()
 
     def close(self) -> None:
         """Let go of the pipe, so that its reader sees the end; what is unwritten is lost."""
@@ -153,6 +151,10 @@ class PipeWriter:
             self._forget()
             self._closed = True
             os.close(self._descriptor)
+
+    def _check_open(self) -> None:
+        if self._is_broken or self._closed:
+            raise BrokenPipeError
 
     def _write(self) -> None:
         try:

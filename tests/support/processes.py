@@ -34,12 +34,18 @@ def processes_of(pids: Iterable[int]) -> list[psutil.Process]:
 
 
 def survivors(processes: Iterable[psutil.Process], *, timeout_seconds: float = 5.0) -> list[psutil.Process]:
-    """Those that still live after `timeout_seconds`; returns as soon as none does."""
+    """Those that still live after `timeout_seconds`; returns as soon as none does.
+
+    They are killed then, so that a test that failed leaves nothing behind either.
+    """
     ends_at = time.monotonic() + timeout_seconds
     waiting = list(processes)
     for process in waiting:
         _wait_for_end(process, max(0.0, ends_at - time.monotonic()))
-    return [process for process in waiting if lives(process)]
+    alive = [process for process in waiting if lives(process)]
+    for process in alive:
+        process.kill()
+    return alive
 
 
 def _wait_for_end(process: psutil.Process, timeout_seconds: float) -> None:
