@@ -28,13 +28,15 @@ class RelatedInformation:
     """Another place that a diagnostic speaks of.
 
     `range` is a text range where `uri` is the diagnosed document itself; for other files only `wire_range`
-    (the server's own numbers) is known, since we have not read them.
+    (the server's own numbers) is known, since we have not read them. After relocation `range` is in the cell
+    `cell_index`, and `wire_range` means nothing any more.
     """
 
     uri: DocumentUri
     wire_range: WireRange
     message: str
     range: TextRange | None = None
+    cell_index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

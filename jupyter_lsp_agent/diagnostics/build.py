@@ -134,25 +134,40 @@ def report_counted(facts: ReportFacts, view: ViewOptions, chosen: Iterable[Findi
 
 
 def _reported(facts: ReportFacts) -> list[ReportedDiagnostic]:
-    cells = {cell.index: cell for cell in facts.cells}
-    cell_lines = {index: split_lines(cell.source) for index, cell in cells.items()}
-    text_lines = split_lines(facts.text or "")
-    located, lines_of = [], []
-    for finding in facts.findings:
-        cell = cells[finding.diagnostic.cell_index] if isinstance(finding.diagnostic, CellDiagnostic) else None
-        lines = text_lines if cell is None else cell_lines[cell.index]
-        diagnostic = _diagnostic(finding)
-        located.append(Located(diagnostic, _line(lines, diagnostic.range.start), cell))
-        lines_of.append(lines)
+    texts = _Texts(facts)
+    located = [texts.locate(finding) for finding in facts.findings]
     names = fingerprints(located)
     return [
-        _as_shown(finding, place, lines, name)
-        for finding, place, lines, name in zip(facts.findings, located, lines_of, names, strict=True)
+        _as_shown(finding, place, texts, name)
+        for finding, place, name in zip(facts.findings, located, names, strict=True)
     ]
 
 
-def _as_shown(finding: Finding, place: Located, lines: list[str], fingerprint: str) -> ReportedDiagnostic:
+class _Texts:
+    """The lines of what was checked, each text split once."""
+
+    def __init__(self, facts: ReportFacts) -> None:
+        self._cells = {cell.index: cell for cell in facts.cells}
+        self._lines: dict[int | None, list[str]] = {None: split_lines(facts.text or "")}
+
+    def cell(self, index: int | None) -> Cell | None:
+        return None if index is None else self._cells[index]
+
+    def lines(self, index: int | None) -> list[str]:
+        if index is not None and index not in self._lines:
+            self._lines[index] = split_lines(self._cells[index].source)
+        return self._lines[index]
+
+    def locate(self, finding: Finding) -> Located:
+        found = finding.diagnostic
+        index = found.cell_index if isinstance(found, CellDiagnostic) else None
+        diagnostic = _diagnostic(finding)
+        return Located(diagnostic, _line(self.lines(index), diagnostic.range.start), self.cell(index))
+
+
+def _as_shown(finding: Finding, place: Located, texts: _Texts, fingerprint: str) -> ReportedDiagnostic:
     diagnostic = place.diagnostic
+    lines = texts.lines(place.cell.index if place.cell else None)
     return ReportedDiagnostic(
         status=finding.status,
         severity=diagnostic.severity,
@@ -164,22 +179,26 @@ def _as_shown(finding: Finding, place: Located, lines: list[str], fingerprint: s
         code_description=None if diagnostic.code_description is None else clean_message(diagnostic.code_description),
         source_line=clean_source_line(place.source_line),
         tags=diagnostic.tags,
-        related_information=tuple(_relation(item) for item in diagnostic.related_information),
+        related_information=tuple(_relation(item, texts) for item in diagnostic.related_information),
         caused_by=finding.caused_by,
         fingerprint=fingerprint,
-        cell=None if place.cell is None else CellReference(place.cell.index, place.cell.cell_id),
+        cell=_reference(place.cell),
     )
 
 
-def _relation(information: RelatedInformation) -> ReportedRelation:
-    path = None if information.range else path_from_uri(information.uri)
-    return ReportedRelation(
-        path=None if path is None else clean_path(str(path)),
-        cell=None,
-        range=information.range,
-        wire_range=information.wire_range,
-        message=clean_message(information.message),
-    )
+def _relation(information: RelatedInformation, texts: _Texts) -> ReportedRelation:
+    message, place = clean_message(information.message), information.range
+    if place is None:
+        path = path_from_uri(information.uri)
+        shown = clean_path(information.uri if path is None else str(path))
+        return ReportedRelation(shown, None, None, information.wire_range, message)
+    index = information.cell_index
+    wire_range = _utf16_range(texts.lines(index), place)
+    return ReportedRelation(None, _reference(texts.cell(index)), place, wire_range, message)
+
+
+def _reference(cell: Cell | None) -> CellReference | None:
+    return None if cell is None else CellReference(cell.index, cell.cell_id)
 
 
 def _choose(counted: Sequence[ReportedDiagnostic], view: ViewOptions) -> _Shown:

@@ -59,19 +59,23 @@ def test_details_of_a_finding():
         tags=(DiagnosticTag.UNNECESSARY, DiagnosticTag.DEPRECATED),
         related_information=(
             RelatedInformation(DocumentUri("file:///lib/a%20b.py"), wire, "declared\nhere"),
-            RelatedInformation(DocumentUri("file:///n.ipynb"), wire, "and here", range=place),
+            RelatedInformation(DocumentUri("file:///n.ipynb"), wire, "and here", range=place, cell_index=1),
+            RelatedInformation(DocumentUri("untitled:x"), wire, "nowhere"),
         ),
     )
     cause = CellReference(2, CellId("c2"))
-    told = report(code_cells("xyz"), Finding(Status.PRESENT, CellDiagnostic(0, rich), caused_by=cause)).to_dict()
+    told = report(
+        code_cells("xyz", "\U0001f600y"), Finding(Status.PRESENT, CellDiagnostic(0, rich), caused_by=cause)
+    ).to_dict()
     item = told["cells"][0]["diagnostics"][0]
     wire_json = {"start": {"line": 0, "character": 1}, "end": {"line": 0, "character": 2}}
     assert item["tags"] == ["unnecessary", "deprecated"]
     assert item["caused_by"] == {"cell_id": "c2", "cell_index": 2}
     assert item["related_information"] == [
         {"path": "/lib/a b.py", "cell_id": None, "cell_index": None, "range": wire_json, "message": "declared here"},
-        {"path": None, "cell_id": None, "cell_index": None, "line": 1, "column": 2, "end_line": 1, "end_column": 3,
-         "range": wire_json, "message": "and here"},
+        {"path": None, "cell_id": "c1", "cell_index": 1, "line": 1, "column": 2, "end_line": 1, "end_column": 3,
+         "range": {"start": {"line": 0, "character": 2}, "end": {"line": 0, "character": 3}}, "message": "and here"},
+        {"path": "untitled:x", "cell_id": None, "cell_index": None, "range": wire_json, "message": "nowhere"},
     ]  # fmt: skip
 
 
