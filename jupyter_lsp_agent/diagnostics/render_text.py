@@ -11,7 +11,7 @@ from jupyter_lsp_agent.diagnostics.render_delta import finding_lines, is_flood
 from jupyter_lsp_agent.diagnostics.wording import cell_list, counted
 
 if TYPE_CHECKING:  # the report renders itself through this module
-    from jupyter_lsp_agent.diagnostics.report import CellReference, Counts, Report, ReportedDiagnostic
+    from jupyter_lsp_agent.diagnostics.report import CellReference, Counts, OtherFile, Report, ReportedDiagnostic
 
 _EXPLANATION = re.compile(r"\s+(?:info|help|note): ")
 """Where a compiler's message goes on with explanations; they stay in JSON."""
@@ -35,12 +35,18 @@ def _lines(report: "Report", counts: "Counts") -> Iterator[str]:
     yield f"{_title(report)}: {'; '.join(_head(report, counts))}{_servers(report)}"
     yield from finding_lines(report, _finding, _cell)
     for path, other in report.other_files.items():
-        yield f"{clean_path(path)}: " + (_number(list(other), "new ") if list(other) else "no errors any more")
+        yield f"{clean_path(path)}: " + _other_file(other)
         for diagnostic in other:
             yield from _finding(diagnostic)
     if counts.omitted and not is_flood(report):
         cells = [cell.cell_index for cell in report.cells if cell.omitted]
         yield f"… {counts.omitted} more" + (f" in {cell_list(cells)}" if cells else "")
+
+
+def _other_file(other: "OtherFile") -> str:
+    if list(other):
+        return _number(list(other), "new ")
+    return _number(other.fixed, "") + " gone" if other.fixed else "no errors any more"
 
 
 def _title(report: "Report") -> str:

@@ -198,6 +198,17 @@ def _line(cell: Cell, line: int) -> str:
     return lines[min(line, len(lines) - 1)]
 
 
+def is_news(request: CheckRequest, compared: Compared, current: StateVerdict) -> bool:
+    """Whether a check is the first after an edit that its session is told of."""
+    before = compared.before
+    return (
+        compared.label == SESSION
+        and request.comparison.keeps
+        and before is not None
+        and _sources(before.cells) != _sources(current.cells)
+    )
+
+
 def facts_of(compared: Compared, facts: ReportFacts, view: ViewOptions) -> dict[str, Any]:
     """What a comparison adds to the facts of a check."""
     delta = compared.delta

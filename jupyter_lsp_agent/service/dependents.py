@@ -104,6 +104,11 @@ class RecentDocuments(Generic[K, V]):
         while len(self._documents) > self._max_documents:
             self._documents.popitem(last=False)
 
+    def replace(self, key: K, value: V) -> None:
+        """Change what is remembered of a document, where it is; that does not move it."""
+        if key in self._documents:
+            self._documents[key] = value
+
     def forget(self, key: K) -> None:
         """Drop a document, if it is there."""
         self._documents.pop(key, None)
@@ -111,6 +116,10 @@ class RecentDocuments(Generic[K, V]):
     def get(self, key: K) -> V | None:
         """What is remembered of a document; that does not move it."""
         return self._documents.get(key)
+
+    def keys(self) -> list[K]:
+        """Their names, the newest first."""
+        return list(reversed(self._documents))
 
     def items(self) -> list[tuple[K, V]]:
         """All of them, the newest first."""

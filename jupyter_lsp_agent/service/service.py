@@ -30,7 +30,14 @@ from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.pool.keys import PoolLimits
 from jupyter_lsp_agent.pool.pool import ClientPool
 from jupyter_lsp_agent.service.asking import Asker
-from jupyter_lsp_agent.service.comparing import Comparer, facts_of, list_sessions, read_cells, session_path
+from jupyter_lsp_agent.service.comparing import (
+    Comparer,
+    facts_of,
+    is_news,
+    list_sessions,
+    read_cells,
+    session_path,
+)
 from jupyter_lsp_agent.service.documents import (
     StoredDocument,
     UncheckableError,
@@ -39,6 +46,7 @@ from jupyter_lsp_agent.service.documents import (
     read_document,
 )
 from jupyter_lsp_agent.service.judging import Content, DocumentJudge, Judged, notebook_content, text_content
+from jupyter_lsp_agent.service.other_files import CheckedDocument, OtherFiles
 from jupyter_lsp_agent.service.places import Place, PlaceFinder, is_excluded
 from jupyter_lsp_agent.service.probe import probe_servers
 from jupyter_lsp_agent.service.requests import CheckRequest, SessionKey
@@ -69,6 +77,7 @@ class NotebookDiagnosticsService:
         self._judge = DocumentJudge(self._asker)
         self._sessions = SessionStore(clock.monotonic_seconds)
         self._comparer = Comparer(self._sessions, self._places.search.environ)
+        self._others = OtherFiles(self._judge, self._sessions, clock)
 
     @classmethod
     async def open(cls, settings: Settings, *, server_root: Path | None = None, clock: Clock | None = None) -> Self:
@@ -152,10 +161,12 @@ class NotebookDiagnosticsService:
     def renamed(self, old: Path, new: Path) -> None:
         """A file or folder has another name: sessions follow."""
         self._sessions.rename(session_path(old), session_path(new))
+        self._others.forget(old)
 
     def deleted(self, path: Path) -> None:
         """A file or folder is gone: sessions forget it."""
         self._sessions.delete(session_path(path))
+        self._others.forget(path)
 
     async def _read(self, case: "_Case", place: Place) -> Content:
         """The content to be judged; the session of the request meets it."""
@@ -183,9 +194,16 @@ class NotebookDiagnosticsService:
         while True:
             compared = await self._comparer.compare(case.request, judged.verdict, judge_older)
             case.learn(**facts_of(compared, case.facts, view))
+            if not case.facts.other_files and is_news(case.request, compared, judged.verdict):
+                case.learn(
+                    other_files=await self._others.changed_by(case.request, place, view, self._left(case, place))
+                )
             report = build_report(self._timed(case), view)
             if report.counts is None or self._comparer.keep(case.request, compared, report):
-                return report
+                break
+        if judged.was_answered and not case.request.is_proposed:
+            self._others.remember(CheckedDocument(case.request, place, content, judged.verdict))
+        return report
 
     async def _judge_older(self, request: CheckRequest, place: Place, content: Content) -> StateVerdict | None:
         try:
@@ -193,6 +211,12 @@ class NotebookDiagnosticsService:
         except UncheckableError:
             return None
         return judged.verdict if judged.was_answered else None
+
+    def _left(self, case: "_Case", place: Place) -> float:
+        """How long the answer may still take, in seconds."""
+        asked = case.request.wait_seconds
+        whole = place.settings.wait_ms / 1000 if asked is None else asked
+        return max(0.0, whole - (self._clock.monotonic_seconds() - case.began_seconds))
 
     def _timed(self, case: "_Case") -> ReportFacts:
         return replace(case.facts, elapsed_seconds=self._clock.monotonic_seconds() - case.began_seconds)

@@ -71,6 +71,11 @@ class SessionStore:
         session = self._use(key)
         return None if session is None else session.use(path)
 
+    def peek(self, key: SessionKey, path: PurePath) -> SessionFile | None:
+        """The same, without counting as use."""
+        session = self._sessions.get(key)
+        return None if session is None else session.files.get(path)
+
     def meet(self, key: SessionKey, path: PurePath, cells: tuple[Cell, ...], *, name: str = "") -> SessionFile:
         """What a session knows of a file; at first contact, `cells` become its baseline.
 

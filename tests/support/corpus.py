@@ -38,11 +38,11 @@ def python_notebooks(max_cells: int = 200) -> tuple[tuple[str, Notebook], ...]:
 
 @functools.lru_cache(maxsize=50_000)
 def parses(source: str) -> bool:
-    """Whether CPython takes a source as a module, without a warning being printed."""
+    """Whether CPython compiles a source as a cell, without a warning being printed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            ast.parse(source)
+            compile(source, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError):
             return False
     return True
