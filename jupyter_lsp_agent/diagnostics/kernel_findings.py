@@ -39,6 +39,11 @@ class KernelRules:
     allowed: str = _NEVER
 
 
+_GO_PACKAGES = (
+    "atomic|base64|big|binary|bits|bufio|bytes|cmp|context|csv|embed|errors|exec|filepath|flag|fmt|hash|heap|hex|html|http|"
+    "image|io|ioutil|json|list|log|maps|math|md5|net|os|path|rand|reflect|regexp|ring|runtime|sha1|sha256|signal|slices|"
+    "slog|sort|sql|strconv|strings|sync|syscall|tabwriter|template|testing|time|unicode|unsafe|url|utf8|xml|zip"
+)
 _TYPESCRIPT = KernelRules(
     syntax=r"1\d{3}\|",
     undefined=r"(?:2304|2503|2552|18004)\|",
@@ -62,7 +67,8 @@ _RULES: dict[str, KernelRules] = {
         undefined=r".*(?:undeclared name|undefined): ",
         redefinition=r".*(?:redeclared|other declaration of)",
         missing=r".*(?:could not import|no required module|cannot find package)",
-        allowed=r".*imported (?:but|and) not used",
+        # The kernel runs goimports: it takes unused imports out, and adds those of the standard library.
+        allowed=rf".*imported (?:but|and) not used|.*(?:undeclared name|undefined): (?:{_GO_PACKAGES})$",
     ),
     "rust": KernelRules(
         syntax=r"syntax-error\|", redefinition=r"E0428\|", missing=r"E0432\|", undefined=r"E042[235]\|"

@@ -42,7 +42,7 @@ class KernelFile:
         opening: lines before the first cell.
         closing: lines after the last cell.
         between: glue after each cell.
-        commands: lines that are the kernel's own and no code; they are left blank.
+        commands: lines that are the kernel's own and no code, with those that a backslash adds; they are left blank.
         body: makes the lines of a cell, given its index and its source with commands blanked; `None`: as they are.
         hoists_imports: imports of all cells stand before the first one, as Go wants them.
     """
@@ -80,13 +80,13 @@ def join_cells(language: LanguageId, cells: Sequence[Cell], broken: frozenset[st
 
 
 def _cell_lines(form: KernelFile, source: str) -> list[MappedLine]:
-    return [_line(form, number, text) for number, text in enumerate(split_lines(source))]
-
-
-def _line(form: KernelFile, number: int, text: str) -> MappedLine:
-    if form.commands.match(text):
-        return MappedLine("", CellLine(number), ())
-    return MappedLine(text, CellLine(number))
+    lines: list[MappedLine] = []
+    goes_on = False
+    for number, text in enumerate(split_lines(source)):
+        is_command = goes_on or form.commands.match(text) is not None
+        goes_on = is_command and text.endswith("\\")
+        lines.append(MappedLine("", CellLine(number), ()) if is_command else MappedLine(text, CellLine(number)))
+    return lines
 
 
 def _chunk(form: KernelFile, index: int, lines: Sequence[MappedLine], *, is_last: bool) -> CellChunk:

@@ -143,3 +143,12 @@ def test_cpp_pieces_are_in_order_and_do_not_overlap(source: str) -> None:
 
 def test_a_language_without_a_way_is_not_joined() -> None:
     assert not is_joinable(LanguageId("julia"))
+
+
+def test_a_command_goes_on_after_a_backslash() -> None:
+    assert text_of("go", "!while true; do \\\n  echo 1; \\\ndone\nvar x = 1").split("\n")[1:5] == [
+        "",
+        "",
+        "",
+        "var x = 1",
+    ]
