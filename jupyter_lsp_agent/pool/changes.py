@@ -45,16 +45,16 @@ class ChangeTracker:
         # Whoever comes second waits until the server has been told, and then finds nothing new.
         async with self._locks.setdefault(key, asyncio.Lock()):
             before = self._snapshots.get(key)
+            self._forget_stopped()
             now = self._snapshots[key] = await asyncio.to_thread(take_snapshot, watch, before)
             if before is not None and self._pool.is_started(key):
                 await self._tell(key, launch, find_changes(before, now))
 
-    def forget_stopped(self) -> None:
-        """Drop what is remembered of clients that do not run."""
-        for key in [key for key in self._snapshots if not self._pool.is_started(key)]:
-            del self._snapshots[key]
+    def _forget_stopped(self) -> None:
+        """Drop what is remembered of clients that neither run nor start."""
+        for key in [key for key in self._snapshots if self._pool.launch_of(key) is None]:
             if not self._locks[key].locked():
-                del self._locks[key]
+                del self._snapshots[key], self._locks[key]
 
     async def _tell(self, key: ClientKey, launch: ServerLaunch, changes: Changes) -> None:
         told = changes.all

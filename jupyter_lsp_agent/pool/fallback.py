@@ -127,6 +127,7 @@ async def ask_first_working(
     *,
     patience_seconds: float = 0.0,
     freshener: Freshener | None = None,
+    is_enough: Callable[[T], bool] = lambda _value: True,
 ) -> Answer[T]:
     """What the first server of `chain` that can be had says. One that dies while it is asked is asked once more.
 
@@ -136,6 +137,8 @@ async def ask_first_working(
         ask: the question; a `TransportError` of it means that the server died.
         patience_seconds: how long to wait for a place in the pool where all are leased.
         freshener: makes a client know the disk as it is now, before it is asked.
+        is_enough: whether a value may stand; else the next server is asked, and the first value stands where no other
+            is better (an empty list of symbols; never for diagnostics, whose empty list is a verdict).
 
     Raises:
         NoWorkingServerError: none can be had, or all died.
@@ -143,24 +146,47 @@ async def ask_first_working(
         TimeoutError, RequestError: what `ask` raises; no other server is started for it.
     """
     walk = _ChainWalk(pool, chain)
+    question = _Question(ask, patience_seconds, freshener)
+    meagre: Answer[T] | None = None
     for candidate in walk.order():
-        for _attempt in range(_ATTEMPTS):
-            try:
-                launch = walk.launch(candidate)
-                if freshener is not None and candidate.watch is not None:
-                    await freshener.freshen(candidate.key, launch, candidate.watch)
-                async with pool.lease(candidate.key, launch, patience_seconds=patience_seconds) as client:
-                    value = await ask(client)
-            except PoolBusyError:
-                raise
-            except ServerUnavailableError as error:
-                walk.note(candidate, error)
-                break
-            except TransportError as error:
-                walk.note(candidate, error)
-            else:
-                return Answer(value, candidate.key, walk.settle(candidate))
+        answer = await _ask_one(walk, candidate, question)
+        if answer is not None and is_enough(answer.value):
+            return answer
+        meagre = meagre or answer
+    if meagre is not None:
+        return meagre
     raise NoWorkingServerError(walk.failures())
+
+
+@dataclass(frozen=True, slots=True)
+class _Question(Generic[ClientT, T]):
+    ask: Callable[[ClientT], Awaitable[T]]
+    patience_seconds: float
+    freshener: Freshener | None
+
+
+async def _ask_one(
+    walk: "_ChainWalk[ClientT]", candidate: Candidate, question: _Question[ClientT, T]
+) -> Answer[T] | None:
+    """What one server says; `None` where it cannot be had."""
+    for _attempt in range(_ATTEMPTS):
+        try:
+            launch = walk.launch(candidate)
+            if question.freshener is not None and candidate.watch is not None:
+                await question.freshener.freshen(candidate.key, launch, candidate.watch)
+            lease = walk.pool.lease(candidate.key, launch, patience_seconds=question.patience_seconds)
+            async with lease as client:
+                value = await question.ask(client)
+        except PoolBusyError:
+            raise
+        except ServerUnavailableError as error:
+            walk.note(candidate, error)
+            return None
+        except TransportError as error:
+            walk.note(candidate, error)
+        else:
+            return Answer(value, candidate.key, walk.settle(candidate))
+    return None
 
 
 async def _enter_first(
@@ -198,7 +224,12 @@ class _ChainWalk(Generic[ClientT]):
         return (*chosen, *(candidate for candidate in self._chain if candidate not in chosen))
 
     def launch(self, candidate: Candidate) -> ServerLaunch:
-        """What starts `candidate`, with less time for its handshake where the chain has a next server."""
+        """What starts `candidate`, with less time for its handshake where the chain has a next server.
+
+        Of one that runs it is what it was started with: to find its program again would cost more than to ask it.
+        """
+        if (running := self.pool.launch_of(candidate.key)) is not None:
+            return running
         launch = candidate.prepare()
         if candidate is self._chain[-1]:
             return launch

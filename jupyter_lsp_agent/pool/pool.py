@@ -115,6 +115,11 @@ class ClientPool(Generic[ClientT]):
         """
         self._place_for(key, launch)
 
+    def launch_of(self, key: ClientKey) -> ServerLaunch | None:
+        """What started the client that runs or starts under `key`; `None` where there is none."""
+        place = self._places.get(key)
+        return place.launch if place is not None else None
+
     def is_started(self, key: ClientKey) -> bool:
         """Whether the client of `key` runs and was greeted."""
         place = self._places.get(key)

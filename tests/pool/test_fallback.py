@@ -209,3 +209,32 @@ async def test_a_lease_of_the_first_that_works_holds_it():
             assert (working.server_id, reasons(working.failures)) == ("two", [("one", "broken")])
             with pytest.raises(PoolBusyError):
                 await it.use("three")
+
+
+@pytest.mark.parametrize(
+    ("enough", "spoke", "asked"),
+    [
+        (lambda value: True, "one", ["one"]),
+        (lambda value: value == "two", "two", ["one", "two"]),
+        (lambda value: False, "one", ["one", "two", "three"]),
+    ],
+)
+async def test_a_meagre_answer_is_kept_only_where_no_later_server_has_a_better_one(enough, spoke, asked):
+    async with bench() as it:
+        candidates = chain("one", "two", "three")
+        answer = await ask_first_working(it.pool, candidates, FakeClient.ask, is_enough=enough)
+        assert answer.value == spoke
+        assert [client.launch.server_id for client in it.starter.clients] == asked
+
+
+async def test_the_program_of_one_that_runs_is_not_looked_for_again():
+    async with bench() as it:
+        looked = []
+
+        def prepare() -> ServerLaunch:
+            looked.append(1)
+            return make_launch("one")
+
+        for _ in range(3):
+            await ask(it, [Candidate(make_key("one"), prepare)])
+        assert len(looked) == 1
