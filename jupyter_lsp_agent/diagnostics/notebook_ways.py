@@ -3,6 +3,7 @@
 Told by what is known of the cell (`CellAdvice`) and by the kind of the finding, never by a message alone.
 """
 
+import re
 from collections.abc import Sequence
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic
@@ -10,6 +11,8 @@ from jupyter_lsp_agent.core.positions import TextPosition, TextRange
 from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
 from jupyter_lsp_agent.notebook.advice import CellAdvice
 
+_MENTION = r"[`'\"]{0}[`'\"]|\b{0}@\d"
+"""A type that is this name and no more; some servers say at which line it was defined."""
 _OF_A_FILE = frozenset({FindingKind.FILE_LAYOUT, FindingKind.TOP_LEVEL_AWAIT, FindingKind.UNUSED_IMPORT})
 
 
@@ -45,6 +48,15 @@ def _is_layout(advice: CellAdvice, kind: FindingKind, place: TextPosition) -> bo
         case FindingKind.IMPORT_BLOCK:
             return advice.imports_end is None
     return False
+
+
+def plays_definitions_off(diagnostic: Diagnostic, redefined: frozenset[str]) -> bool:
+    """Whether the finding holds a class of one cell against its namesake of another ("`Bag` is no `Bag`").
+
+    A name's annotation is read where it stands, its use in a function at the end of the file; in a kernel both mean
+    the class of the moment.
+    """
+    return any(len(re.findall(_MENTION.format(name), diagnostic.message)) > 1 for name in redefined)
 
 
 def _within(place: TextPosition, stretches: Sequence[TextRange]) -> bool:

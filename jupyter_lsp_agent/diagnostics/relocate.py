@@ -22,7 +22,7 @@ from jupyter_lsp_agent.core.diagnostic import (
 )
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange, split_lines
 from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
-from jupyter_lsp_agent.diagnostics.notebook_ways import is_notebook_way, is_silenced, names_it
+from jupyter_lsp_agent.diagnostics.notebook_ways import is_notebook_way, is_silenced, names_it, plays_definitions_off
 from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard
 from jupyter_lsp_agent.notebook.magic_prelude import TYPE_NAMES
 from jupyter_lsp_agent.notebook.reserved_names import PREFIX
@@ -132,6 +132,8 @@ def _judge(document: VirtualDocument, finding: CellDiagnostic) -> CellDiagnostic
     diagnostic = finding.diagnostic
     if diagnostic.severity is DiagnosticSeverity.HINT or DiagnosticTag.UNNECESSARY in diagnostic.tags:
         return None if _is_unreachable(diagnostic) else finding
+    if plays_definitions_off(diagnostic, document.redefined):
+        return None
     words = _words(document, finding)
     return None if is_silenced(advice, diagnostic) or is_notebook_way(advice, diagnostic, words) else finding
 

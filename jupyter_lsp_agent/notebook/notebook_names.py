@@ -18,6 +18,8 @@ class NotebookNames:
         self._annotations: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.contested: frozenset[str] = frozenset()
         """Names that one cell declares and another binds; only cells with such a name depend on others."""
+        self.redefined: frozenset[str] = frozenset()
+        """Names that more than one cell declares."""
 
     def update(self, cells: Sequence[PythonCell]) -> None:
         """Count `cells`: what changed lies between what both lists begin and end with."""
@@ -29,6 +31,7 @@ class NotebookNames:
         self._count(new[start : len(new) - end], +1)
         self._cells = new
         self.contested = frozenset(name for name in self._declared if self._bound[name] > 1)
+        self.redefined = frozenset(name for name in self.contested if self._declared[name] > 1)
 
     def _count(self, cells: Sequence[PythonCell], sign: int) -> None:
         for cell in cells:

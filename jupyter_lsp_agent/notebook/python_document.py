@@ -33,6 +33,7 @@ class PythonText:
         magic_cells: cell index → the analysed cell, of those with IPython's syntax.
         imported_modules: top-level names of everything that is imported.
         run_files: what `%run` is given, as written.
+        redefined: names that more than one cell defines.
     """
 
     text: str
@@ -42,6 +43,7 @@ class PythonText:
     magic_cells: dict[int, PythonCell]
     imported_modules: frozenset[str]
     run_files: tuple[str, ...]
+    redefined: frozenset[str]
 
 
 def build_python_text(cells: Sequence[Cell], options: BuildOptions, cache: BuildCache) -> PythonText:
@@ -63,6 +65,7 @@ def build_python_text(cells: Sequence[Cell], options: BuildOptions, cache: Build
         magic_cells={index: cell for index, cell, _ in telling if not cell.translation.is_identity},
         imported_modules=frozenset().union(*[cell.names.imported for cell in analysed]),
         run_files=tuple(dict.fromkeys(_run_files(cell for _, cell, _ in telling))),
+        redefined=names.redefined,
     )
 
 

@@ -52,6 +52,7 @@ class VirtualDocument:
         line_map: where its characters came from.
         advice: by cell index; cells without an entry need none.
         sources: by cell index, the sources of its cells, for guards.
+        redefined: names that more than one of its cells defines.
         cell_index: of a body inside one cell, that cell; `None` for the kernel's document.
         reason: of a body inside one cell, how it comes to be there (`cell magic %%bash`).
     """
@@ -63,6 +64,7 @@ class VirtualDocument:
     line_map: LineMap = field(repr=False, compare=False)
     advice: Mapping[int, CellAdvice] = field(default_factory=dict, repr=False, hash=False)
     sources: Mapping[int, str] = field(default_factory=dict, repr=False, hash=False)
+    redefined: frozenset[str] = frozenset()
     cell_index: int | None = None
     reason: str = ""
 
@@ -155,6 +157,7 @@ def _python_notebook(cells: Sequence[Cell], options: BuildOptions, cache: BuildC
         line_map=built.line_map,
         advice=built.advice,
         sources={cell.index: cell.source for cell in cells},
+        redefined=built.redefined,
     )
     return VirtualNotebook(
         language=PYTHON,

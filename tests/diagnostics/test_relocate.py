@@ -104,6 +104,22 @@ def test_redefinition_is_told_within_a_cell_only(sources: tuple[str, ...], code:
 
 
 @pytest.mark.parametrize(
+    ("sources", "message", "left"),
+    [
+        (("class B: ...", "class B: ..."), 'Type "B" is not assignable to return type "B"', 0),
+        (("class B: ...", "class B: ..."), "Returned type `m.B@3:7-10 | m.B@9:7-10` is not assignable", 0),
+        (("class B: ...", "class B: ..."), 'Type "B" is not assignable to return type "int"', 1),
+        (("class B: ...", "class B: ..."), 'Type "list[B]" is not assignable to return type "B"', 1),
+        (("class B: ...", "x = 1"), 'Type "B" is not assignable to return type "B"', 1),
+    ],
+)
+def test_two_definitions_of_a_name_are_not_held_against_each_other(
+    sources: tuple[str, ...], message: str, left: int
+) -> None:
+    assert len(kept(*sources, "def f() -> B: ...", at="def f", code="bad-return", message=message)) == left
+
+
+@pytest.mark.parametrize(
     ("sources", "code", "message", "severity"),
     [
         (("if a:\n    x = 1", "x"), "possibly-unresolved-reference", "`x` may be missing", WARNING),
