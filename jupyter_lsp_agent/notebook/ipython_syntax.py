@@ -111,11 +111,11 @@ def _next_construct(lines: Sequence[str], start: int) -> tuple[Construct | None,
 
 
 def _logical_lines(lines: Sequence[str], start: int) -> Iterator["_LogicalLine"]:
-    """Tokens by logical line; the last one may be incomplete. One that holds a form ends with the form's first row."""
+    """Tokens by logical line; the last one may be incomplete. One that holds a form ends with the form's last row."""
     logical = _LogicalLine()
     try:
         for token in tokenize.generate_tokens(_reader(lines, start)):
-            if logical.form_row and token.start[0] > logical.form_row:
+            if logical.form_row and token.start[0] > _last_row(lines, start, logical.form_row):
                 logical.is_cut = True
                 break
             if logical.add(token):
@@ -128,6 +128,13 @@ def _logical_lines(lines: Sequence[str], start: int) -> Iterator["_LogicalLine"]
         logical.note_error(str(error.args[0]) if error.args else "")
     if logical.tokens:
         yield logical
+
+
+def _last_row(lines: Sequence[str], start: int, row: int) -> int:
+    """The row to which a backslash at the end of `row` reaches."""
+    while start + row < len(lines) and lines[start + row - 1].endswith("\\"):
+        row += 1
+    return row
 
 
 class _LogicalLine:

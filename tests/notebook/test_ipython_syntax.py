@@ -77,6 +77,8 @@ ACCEPTED = [
     "x = foo?",
     "!ls foo?",
     "%time foo?",
+    "/f a b\\\nx*int*?",
+    "!ls \\\n foo?",
     "if x:\n    y?",
     # autocall
     ",f a b",
