@@ -149,7 +149,7 @@ class _Comparison:
             return not old.of_unparsed_cell or self._is_behind_a_fault(old.finding.start)
         if old.finding.chain in self._silent or any(lines.holds(place) for lines in self._current.unchecked):
             return True
-        return bool(self._current.unparsed) and self._shift.is_unchanged(old.finding.cell_index)
+        return bool(self._current.unparsed) and self._shift.has_same_code(old.finding.cell_index)
 
     def _is_behind_a_fault(self, start: CellPlace) -> bool:
         """Whether a line is still there, behind the fault at which the parser of its cell stopped."""

@@ -136,8 +136,7 @@ class _Keys:
 
     def code_on_unchanged_line_of(self, old: TrackedFinding) -> Hashable:
         place = self._shift.new_place(old.finding.start)
-        unchanged = self._shift.is_unchanged(old.finding.cell_index)
-        return (place, _kind(old.finding)) if unchanged else None
+        return (place, _kind(old.finding)) if place and self._shift.has_same_code(old.finding.cell_index) else None
 
     def code_on_line_of(self, new: Finding) -> Hashable:
         return new.start, _kind(new)

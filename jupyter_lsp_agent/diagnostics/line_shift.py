@@ -31,6 +31,8 @@ class LineShift:
         old_hunks: the replaced stretch that an old line lies in.
         new_hunks: the replacement that a new line lies in, under the same number.
         old_lines: those lines of changed and new cells that were there before: the new places of `places`.
+        rearranged: changed or vanished cells whose code is all still there, and nothing with it that is new: split,
+            merged, or with other comments and blank lines.
     """
 
     matching: CellMatching
@@ -38,6 +40,7 @@ class LineShift:
     old_hunks: Mapping[CellPlace, HunkNumber]
     new_hunks: Mapping[CellPlace, HunkNumber]
     old_lines: frozenset[CellPlace]
+    rearranged: frozenset[int]
 
     def new_place(self, old: CellPlace) -> CellPlace | None:
         """Where an old line is now; `None` where it is gone."""
@@ -55,8 +58,10 @@ class LineShift:
         old_cell = self.matching.old_of_new[new.cell_index]
         return new in self.old_lines or (old_cell is not None and old_cell not in self.matching.changed)
 
-    def is_unchanged(self, old_cell: int) -> bool:
-        """Whether a cell is still there with the same content."""
+    def has_same_code(self, old_cell: int) -> bool:
+        """Whether a cell's code is still there, and among nothing new."""
+        if old_cell in self.rearranged:
+            return True
         return self.new_cell(old_cell) is not None and old_cell not in self.matching.changed
 
 
@@ -85,7 +90,19 @@ class _Builder:
             for side, places in zip(sides, hunk, strict=True):
                 for place in places:
                     side.setdefault(place, HunkNumber(number))
-        return LineShift(self._matching, self._places, *sides, frozenset(self._places.values()))
+        old_lines = frozenset(self._places.values())
+        return LineShift(self._matching, self._places, *sides, old_lines, frozenset(self._rearranged(old_lines)))
+
+    def _rearranged(self, old_lines: frozenset[CellPlace]) -> Iterator[int]:
+        clean = {
+            cell: all(place in old_lines for place in _code_of(self._new, cell))
+            for cell in {place.cell_index for place in old_lines}
+        }
+        for cell, partner in enumerate(self._matching.new_of_old):
+            if partner is None or cell in self._matching.changed:
+                now = [self._places.get(place) for place in _code_of(self._old, cell)]
+                if all(place is not None and clean[place.cell_index] for place in now):
+                    yield cell
 
     def compare_changed_cells(self) -> None:
         """Diff each changed cell; what is left over waits for `find_moves`."""
@@ -124,6 +141,13 @@ def _whole(cells: Sequence[Cell], cell: int) -> LineBlock:
     """All lines of a code cell; of other cells none, since nothing is found in them."""
     lines = split_lines(cells[cell].source) if cells[cell].kind is CellKind.CODE else ()
     return LineBlock(CellPlace(cell, CellLine(0)), tuple(lines))
+
+
+def _code_of(cells: Sequence[Cell], cell: int) -> list[CellPlace]:
+    """The lines of a cell that are neither blank nor a comment."""
+    block = _whole(cells, cell)
+    lines = zip(block.places(), block.lines, strict=True)
+    return [place for place, line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
 def _part(block: LineBlock, start: int, end: int) -> LineBlock:

@@ -166,6 +166,23 @@ class TestCellsThatDoNotParse:
             {"preexisting": ["1:0:6 foo"], "fixed": ["0:0:6 syntax"]},
         )
 
+    @pytest.mark.parametrize(
+        ("others", "place"),
+        [
+            (["x = 1", USE], "2:0:6"),
+            (["# note\n\nx = 1", USE], "2:0:6"),
+            (["x = 1\n\n# note\nprint(foo)"], "1:3:6"),
+            (["y = 3\nx = 1\nprint(foo)"], None),
+        ],
+    )
+    def test_cells_may_be_split_and_commented_while_another_is_broken(
+        self, others: list[str], place: str | None
+    ) -> None:
+        states = [["y = 3", f"x = 1\n{USE}"], ["foo = (", f"x = 1\n{USE}"], ["foo = (", *others]]
+        _, last = run([cells(*state) for state in states])
+        expected = {"carried": [f"{place} foo"]} if place else {"fixed": ["1:1:6 foo"]}
+        assert outcome(last) == {"outstanding": ["0:0:6 syntax"], **expected}
+
     def test_what_is_fixed_in_a_changed_cell_is_fixed_although_another_is_broken(self) -> None:
         check(
             [cells("x = 1", USE), cells("x = (", "print(1)")],
