@@ -9,6 +9,7 @@
 | `{python}`, `{prefix}` | the interpreter, its environment's folder |
 | `{site_packages}`, `{search_paths}` | its package folders; with those that `.pth` files add (lists) |
 | `{extra_paths}` | folders that come before the workspace's own when a module is looked for (list) |
+| `{extra_path_list}` | these as one text, as `PATH` is written; not known where there are none |
 | `{first_party}` | these, the root, and `src` in it (list) |
 | `{all_paths}` | `{extra_paths}` and `{search_paths}` (list) |
 | `{python_version}` | such as `3.12` |
@@ -17,6 +18,7 @@
 
 import glob
 import json
+import os
 import re
 import shutil
 import sys
@@ -30,7 +32,16 @@ from jupyter_lsp_agent.servers.interpreters import Interpreter
 _VARIABLE = re.compile(r"\{([a-z_]+)\}")
 
 _INTERPRETER_NAMES = (
-    *("python", "prefix", "site_packages", "search_paths", "extra_paths", "first_party", "all_paths"),
+    *(
+        "python",
+        "prefix",
+        "site_packages",
+        "search_paths",
+        "extra_paths",
+        "extra_path_list",
+        "first_party",
+        "all_paths",
+    ),
     *("python_version", "stand_in_python"),
 )
 
@@ -103,6 +114,7 @@ def _interpreter_variables(root: Path, search: CommandSearch, interpreter: Inter
         "site_packages": [str(folder) for folder in interpreter.site_packages],
         "search_paths": searched,
         "extra_paths": extra,
+        "extra_path_list": os.pathsep.join(extra) or None,
         "first_party": [*extra, str(root), str(root / "src")],
         "all_paths": [*extra, *searched],
         "python_version": ".".join(map(str, interpreter.version)) if interpreter.version else None,

@@ -86,17 +86,15 @@ def servers(*without: str):
 
 @servers()
 async def test_a_kernels_packages_are_seen_and_the_projects_are_not(world, server_id):
-    expected = {0, 3} if server_id != "zuban" else {0, 2, 3}  # zuban has no setting for a folder to search first
-    assert await lines_with_errors(world.launch(server_id, "mine"), world.document, TEXT) == expected
+    assert await lines_with_errors(world.launch(server_id, "mine"), world.document, TEXT) == {0, 3}
     assert world.who_ran() <= {world.kernel}
 
 
 @servers()
 @pytest.mark.parametrize("trusted", [False, True])
 async def test_a_projects_packages_are_seen_and_run_only_where_it_is_trusted(world, server_id, trusted):
-    expected = {1, 3} if server_id != "zuban" else {1, 2, 3}
     launch = world.launch(server_id, trusted_roots=(world.project,) if trusted else ())
-    assert await lines_with_errors(launch, world.document, TEXT) == expected
+    assert await lines_with_errors(launch, world.document, TEXT) == {1, 3}
     assert world.who_ran() <= ({world.project_venv} if trusted else set())
 
 
