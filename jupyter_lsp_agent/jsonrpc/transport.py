@@ -112,7 +112,7 @@ class StdioTransport:
 
     @property
     def pid(self) -> int:
-        """The server's own process, which leads its process group."""
+        """The server's own process, which leads its process group. Its supervisor is its parent, not part of it."""
         return self._supervision.pid or 0
 
     @property

@@ -75,8 +75,9 @@ def assert_nothing_is_left(owner: Owner, *, but: tuple[int, ...] = ()) -> None:
 
 
 @pytest.mark.timeout(600)
-def test_nothing_is_left_when_the_owner_is_killed_at_any_moment() -> None:
-    print(f"{_N_KILLS} kills, seed {_SEED} (JUPYTER_LSP_AGENT_SEED)")
+def test_nothing_is_left_when_the_owner_is_killed_at_any_moment(capsys: pytest.CaptureFixture[str]) -> None:
+    with capsys.disabled():  # into the log, whatever comes of it
+        print(f"\n{_N_KILLS} kills, seed {_SEED} (JUPYTER_LSP_AGENT_SEED)")
     moments = random.Random(_SEED)
     n_seen = 0
     for number in range(_N_KILLS):
@@ -103,11 +104,11 @@ def test_nothing_is_left_after_a_signal(number: signal.Signals) -> None:
         assert_nothing_is_left(told)
 
 
-@pytest.mark.parametrize("way", ["exit", "raise", "abort", "_exit", "stop-loop"])
+@pytest.mark.parametrize("way", ["exit", "raise", "abort", "_exit", "stop-loop", "close"])
 def test_nothing_is_left_when_the_owner_ends_without_closing(way: str) -> None:
     with owner(way) as ending:
         ending.read_until("serving")
-        assert ending.process.wait() != 0
+        ending.process.wait()
         assert_nothing_is_left(ending)
 
 

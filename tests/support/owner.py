@@ -59,6 +59,10 @@ async def main(way: str, mark: str) -> None:
         if pid == 0:
             signal.pause()
         print(pid, flush=True)
+    if way == "close":
+        closing = asyncio.create_task(stubborn_one.aclose())
+        await asyncio.wait([closing], timeout=0)
+        return  # with it cancelled half-way, as everything that still runs is
     leave(way)
     await asyncio.wait([asking, talking])
 
