@@ -68,6 +68,8 @@ class ServerBehaviour:
             an empty answer waits for the signal.
         empty_configuration: its answer for an unknown configuration section.
         full_change: the form of a full replacement.
+        reopen_to_recheck: it is silent on a change to a text that it checked last, so such a document is closed and
+            opened again.
         save_after_change: it checks only what was saved: `didSave` follows each change.
         changed_files: how it is told of files of the workspace that changed on disk.
         changed_configuration: how it is told of its own configuration files.
@@ -90,6 +92,7 @@ class ServerBehaviour:
     ready_timeout_seconds: float = 60.0
     empty_configuration: EmptyConfiguration = EmptyConfiguration.NULL
     full_change: FullChange = FullChange.TEXT
+    reopen_to_recheck: bool = False
     save_after_change: bool = False
     changed_files: ChangedFilesReaction = ChangedFilesReaction.WATCHED_FILES
     changed_configuration: ChangedFilesReaction = ChangedFilesReaction.WATCHED_FILES

@@ -214,7 +214,9 @@ class LanguageClient:
         async with entry.lock, self._turn:
             await self._documents.close_surplus()
             await self._documents.synchronise(entry, document.text, resend=self._must_resend(entry, recheck=recheck))
+            entry.is_pending = True
             verdict = await self._verdicts.seek(entry)
+            entry.is_pending = False
             return DiagnosticReport(
                 entry.uri,
                 entry.version,
@@ -227,9 +229,9 @@ class LanguageClient:
             )
 
     def _must_resend(self, entry: OpenDocument, *, recheck: bool) -> bool:
-        """Whether a text that the server has is to be sent again: what was pushed for it may be outdated, or the
-        server looks at its neighbours only when it changes. A pull needs no such nudge."""
-        if not (recheck or entry.is_outdated):
+        """Whether a text that the server has is to be sent again: what was pushed for it may be outdated or was given
+        up, or the server looks at its neighbours only when it changes. A pull needs no such nudge."""
+        if not (recheck or entry.is_outdated or entry.is_pending):
             return False
         is_pulled = bool(self.capabilities.pull_providers(entry.language_id))
         return not is_pulled or self._launch.behaviour.changed_files is ChangedFilesReaction.NUDGE

@@ -1,18 +1,31 @@
 """What the server said of each open document, pushed and pulled kept apart, and the wait for its last word.
 
+A closed document has a *farewell*: most servers push an empty list for it, to clear a screen, and some do so late and
+under whatever version the document has by then. Taken for an answer on a text that was opened meanwhile, it would be a
+false "clean". So a document is not opened again before its farewell has come, or it is known not to come.
+
 Nothing here is ever wiped in the hope of something newer: a result is filed with the version it is about, and a version
 that got no result has none. The store is the server process's own: a new process starts with an empty one.
 """
 
 import asyncio
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from jupyter_lsp_agent.core.behaviour import ServerBehaviour
-from jupyter_lsp_agent.core.clock import Clock
+from jupyter_lsp_agent.core.clock import Clock, time_limit
 from jupyter_lsp_agent.core.ids import DocumentVersion
 from jupyter_lsp_agent.core.uris import uri_key
 from jupyter_lsp_agent.lsp.freshness import PushHistory, Settled, after_push, judge, quiet_in_seconds
 from jupyter_lsp_agent.lsp.wire.diagnostics import Findings, FullReport, PublishedDiagnostics
+
+FAREWELL_SECONDS: Final = 2.0
+"""How long a farewell is waited for. If it comes later still, it is told apart by being the first, and empty."""
+
+_MAX_WITHOUT_FAREWELL: Final = 3
+"""So many times without any: this server has no such custom."""
+
+_MAX_FAREWELLS: Final = 256
 
 
 @dataclass(slots=True)
@@ -31,6 +44,8 @@ class DiagnosticStore:
         self._behaviour = behaviour
         self._clock = clock
         self._records: dict[str, _Record] = {}
+        self._farewells: dict[str, asyncio.Event] = {}
+        self._n_without_farewell = 0
         self._n_refreshes = 0
 
     @property
@@ -47,7 +62,8 @@ class DiagnosticStore:
         now = self._clock.monotonic_seconds()
         known = self._records.get(uri_key(uri))
         if known is None or opened:
-            self._records[uri_key(uri)] = _Record(PushHistory(version, now))
+            owes_farewell = self._farewells.pop(uri_key(uri), None) is not None
+            self._records[uri_key(uri)] = _Record(PushHistory(version, now, owes_farewell=owes_farewell))
             return
         before = known.pushes
         known.pushes = PushHistory(
@@ -62,13 +78,29 @@ class DiagnosticStore:
         known.is_settled = False
 
     def forget(self, uri: str) -> None:
-        """Drop all results on a document."""
-        self._records.pop(uri_key(uri), None)
+        """Drop all results on a document, before it is closed."""
+        if self._records.pop(uri_key(uri), None) is None or self._n_without_farewell >= _MAX_WITHOUT_FAREWELL:
+            return
+        self._farewells[uri_key(uri)] = asyncio.Event()
+        while len(self._farewells) > _MAX_FAREWELLS:
+            del self._farewells[next(iter(self._farewells))]
+
+    async def wait_for_farewell(self, uri: str) -> None:
+        """Wait until what was pushed at the closing of a document is here, or most likely does not come."""
+        farewell = self._farewells.get(uri_key(uri))
+        if farewell is None:
+            return
+        try:
+            async with time_limit(self._clock, FAREWELL_SECONDS):
+                await farewell.wait()
+        except TimeoutError:
+            self._n_without_farewell += 1
 
     def record_push(self, push: PublishedDiagnostics) -> None:
-        """File a push. One for a document that is not open is nobody's answer."""
+        """File a push. One for a document that is not open is nobody's answer, but may be a farewell."""
         record = self._records.get(uri_key(push.uri))
         if record is None:
+            self._take_farewell(push)
             return
         now = self._clock.monotonic_seconds()
         record.pushes = after_push(record.pushes, push, now, self._behaviour)
@@ -131,6 +163,11 @@ class DiagnosticStore:
             if seconds == 0:
                 return
             await self._wait(record, seconds)
+
+    def _take_farewell(self, push: PublishedDiagnostics) -> None:
+        if uri_key(push.uri) in self._farewells and not push.findings.diagnostics:
+            self._n_without_farewell = 0
+            self._farewells.pop(uri_key(push.uri)).set()
 
     async def _wait(self, record: _Record, seconds: float | None) -> None:
         """Wait for the next push, or until `seconds` have passed."""

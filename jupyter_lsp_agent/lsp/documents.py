@@ -47,6 +47,8 @@ class OpenDocument:
     users: int = 0
     is_outdated: bool = False
     """Something beside its text changed, so that what was pushed for it may be old: it is to be sent once more."""
+    is_pending: bool = False
+    """Its verdict is being waited for. Where nobody waits any more it was given up, perhaps by the server too."""
 
     @property
     def lines(self) -> list[str]:
@@ -102,6 +104,8 @@ class DocumentSync:
             resend: tell the server even where it has this text already.
         """
         text = _LONE_SURROGATE.sub("\ufffd", text)
+        if entry.version == 0:
+            await self._wait_for_farewell(entry)
         if entry.version == 0 or entry.text != text or resend:
             # The gate comes first: whoever gives up while he waits at it has noted nothing, and sent nothing.
             async with self._change_gate:
@@ -152,7 +156,8 @@ class DocumentSync:
         await self._notify(DID_OPEN, {"textDocument": item})
 
     async def _change(self, entry: OpenDocument, text: str) -> None:
-        if self._capabilities.sync_kind is SyncKind.NONE:
+        is_unheard = self._behaviour.reopen_to_recheck and (entry.is_outdated or entry.is_pending or text == entry.text)
+        if is_unheard or self._capabilities.sync_kind is SyncKind.NONE:
             await self._reopen(entry, text)
             return
         change = self._content_change(entry, text)
@@ -161,15 +166,22 @@ class DocumentSync:
         await self._notify(DID_CHANGE, {"textDocument": identifier, "contentChanges": [change]})
 
     async def _reopen(self, entry: OpenDocument, text: str) -> None:
-        """For a server that takes texts by didOpen only."""
+        """For a server that takes a text, or this text, by didOpen only."""
         entry.version = DocumentVersion(0)
+        self._store.forget(entry.uri)
         await self._notify(DID_CLOSE, {"textDocument": {"uri": entry.uri}})
+        await self._wait_for_farewell(entry)
         await self._open(entry, text)
+
+    async def _wait_for_farewell(self, entry: OpenDocument) -> None:
+        is_pulled = bool(self._capabilities.pull_providers(entry.language_id))
+        if not is_pulled or self._behaviour.merge_push_with_pull:
+            await self._store.wait_for_farewell(entry.uri)
 
     def _begin(self, entry: OpenDocument, text: str, *, opened: bool) -> None:
         entry.version = DocumentVersion(next(self._versions))
         entry.text = text
-        entry.is_outdated = False
+        entry.is_outdated = entry.is_pending = False
         self._store.begin_version(entry.uri, entry.version, opened=opened)
 
     def _content_change(self, entry: OpenDocument, text: str) -> dict[str, Any]:

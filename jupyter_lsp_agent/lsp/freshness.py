@@ -26,6 +26,7 @@ class PushHistory:
         is_first_text: the document was opened with it, so no push can be about an older text.
         was_settled: the version before got its verdict, so nothing is owed for it.
         had_verdict: some version since the document was opened got a verdict.
+        owes_farewell: the document was closed before, and the empty list that most servers push then has not come yet.
         n_since_open: pushes since the document was opened.
         n_counting: those that may be about this version.
         last: the last of these; `None` where there is none, or where it could not be read.
@@ -39,6 +40,7 @@ class PushHistory:
     is_first_text: bool = True
     was_settled: bool = False
     had_verdict: bool = False
+    owes_farewell: bool = False
     n_since_open: int = 0
     n_counting: int = 0
     last: Findings | None = None
@@ -67,7 +69,8 @@ def after_push(
 ) -> PushHistory:
     """The history with one push more."""
     is_seed = behaviour.first_push_seeds and history.n_since_open == 0
-    is_counting = not is_seed and push.version in {None, history.version}
+    is_farewell = history.owes_farewell and not push.findings.diagnostics
+    is_counting = not is_seed and not is_farewell and push.version in {None, history.version}
     readable = None if push.findings.is_unreadable else push.findings
     return PushHistory(
         version=history.version,
@@ -75,7 +78,7 @@ def after_push(
         is_first_text=history.is_first_text,
         was_settled=history.was_settled,
         had_verdict=history.had_verdict,
-        n_since_open=history.n_since_open + 1,
+        n_since_open=history.n_since_open + (not is_farewell),
         n_counting=history.n_counting + is_counting,
         last=readable if is_counting else history.last,
         last_has_version=push.version is not None if is_counting else history.last_has_version,

@@ -278,6 +278,7 @@ async def _say_farewell(connection: Connection) -> None:
 
 def _initialize_params(launch: ServerLaunch) -> dict[str, Any]:
     root = path_from_uri(launch.root_uri)
+    options = launch.initialization_options
     return {
         "processId": os.getpid(),
         "clientInfo": {"name": "jupyter-lsp-agent", "version": __version__},
@@ -286,8 +287,8 @@ def _initialize_params(launch: ServerLaunch) -> dict[str, Any]:
         "rootUri": launch.root_uri,
         "workspaceFolders": workspace_folders(launch),
         "capabilities": client_capabilities(launch.behaviour),
-        "initializationOptions": launch.initialization_options,
         "trace": "off",
+        **({} if options is None else {"initializationOptions": options}),
     }
 
 

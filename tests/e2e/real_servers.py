@@ -192,6 +192,7 @@ REAL_SERVERS = (
         "int main(void) {\n    return 0;\n}\n",
         "missing",
         VERSIONED,
+        ServerBehaviour(reopen_to_recheck=True),
     ),
     RealServer(
         "rust-analyzer",

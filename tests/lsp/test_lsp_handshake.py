@@ -31,6 +31,7 @@ async def test_initialize_says_who_asks_and_where() -> None:
 
 async def test_a_server_that_says_little_is_taken_as_it_is() -> None:
     async with on_stage() as stage:
+        assert "initializationOptions" not in stage.initialize_params
         assert stage.client.server_name is None
         assert stage.client.server_version is None
         assert stage.client.capabilities.position_encoding is PositionEncoding.UTF_16

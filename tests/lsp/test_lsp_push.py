@@ -259,16 +259,6 @@ async def test_a_later_push_on_the_same_text_is_the_verdict_of_the_next_call() -
         assert messages(await task) == ["helpers is gone"]
 
 
-async def test_a_reopened_document_has_nothing_of_its_former_life() -> None:
-    async with on_stage() as stage:
-        await stage.verdict("bad\n", [error_item("old")])
-        await stage.client.close_document(URI)
-        await stage.server.expect("textDocument/didClose")
-        task = stage.diagnose("bad\n")
-        await stage.opened()
-        await check_waits(stage, task)
-
-
 READY = [
     (
         ServerBehaviour(ready=ReadySignal.QUIESCENT),
