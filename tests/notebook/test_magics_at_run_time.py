@@ -204,6 +204,11 @@ def test_anything_else_is_python(shell: InteractiveShell, source: str) -> None:
     assert translation.text == source
 
 
+@pytest.mark.parametrize("source", ["run(x)", "load(x)", "time(1)", "history[0]"])
+def test_a_call_is_python_though_ipython_would_take_an_unbound_word_for_a_magic(source: str) -> None:
+    assert translate_cell(source, MagicOptions()).text == source
+
+
 def test_automagic_words_are_those_of_ipython(shell: InteractiveShell) -> None:
     lazy = getattr(shell.magics_manager, "lazy_magics", {})
     known = {*shell.magics_manager.magics["line"], *lazy.get("line", {})} - {"aimport", "autoreload"}
