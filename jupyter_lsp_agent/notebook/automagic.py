@@ -32,8 +32,8 @@ def find_automagic(line: str) -> Construct | None:
     """The line magic that a cell of this one line is though it has no `%`: its first word is that of a line magic.
 
     IPython's prefilter looks at cells of one line alone; an assignment to the word is never a magic. That the notebook
-    has no such name is for the caller to know. `run(x)`, which IPython would take for `%run (x)`, is Python here: a name
-    from a star import is likelier than a magic so written.
+    has no such name is for the caller to know. `run(x)`, which IPython would take for `%run (x)`, is Python here: a
+    name from a star import is likelier than a magic so written.
     """
     match = _LINE.fullmatch(line)
     if match is None or match[2] not in AUTOMAGIC_WORDS or match[3].lstrip()[:1] in {"=", ","}:
