@@ -1,7 +1,7 @@
 """Equal work at the same time is done once, and outlives its callers for a while.
 
-A check that its caller gave up (a time limit, a closed connection) is not wasted: it goes on for `linger_seconds`, and
-the next caller who wants the same joins it.
+A check that came too late for its caller is not wasted: it goes on for `linger_seconds`, and the next caller who wants
+the same joins it. A caller who was cancelled, and so wants nothing any more, says so with `give_up`.
 """
 
 import asyncio
@@ -52,6 +52,12 @@ class SharedWork(Generic[T]):
             entry.callers -= 1
             if entry.callers == 0 and not entry.task.done():
                 entry.end = self._clock.call_later(self._linger_seconds, lambda: _cancel(entry.task))
+
+    def give_up(self, name: Hashable) -> None:
+        """End the work `name` at once where nobody waits for it: its last caller does not want it any more."""
+        entry = self._works.get(name)
+        if entry is not None and entry.callers == 0:
+            entry.task.cancel()
 
     async def aclose(self) -> None:
         """Give up all that is under way."""

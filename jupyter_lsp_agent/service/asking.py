@@ -4,6 +4,7 @@ A chain gives either an answer or a silence with its reason; there is no third t
 answer without findings. Work that its caller gave up goes on for a while, so that the next caller finds it done.
 """
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Sequence
@@ -149,17 +150,24 @@ class Asker:
         """The answer in time; the work of a question is shared by all who ask it while it is under way."""
         waits, keys = question.waits, tuple(candidate.key for candidate in candidates)
         name = (keys, uri_from_path(question.path), hashlib.sha256(question.text.encode("utf-8", "replace")).digest())
-        async with time_limit(self._clock, waits.whole_seconds if self._is_warm(keys) else waits.first_whole_seconds):
-            return await self._shared.run(
-                name,
-                lambda: ask_first_working(
-                    self._pool,
-                    candidates,
-                    lambda client: self._diagnose(client, question),
-                    patience_seconds=waits.taken_up_seconds or 0.0,
-                    freshener=self._changes,
-                ),
-            )
+        try:
+            async with time_limit(
+                self._clock, waits.whole_seconds if self._is_warm(keys) else waits.first_whole_seconds
+            ):
+                return await self._shared.run(
+                    name,
+                    lambda: ask_first_working(
+                        self._pool,
+                        candidates,
+                        lambda client: self._diagnose(client, question),
+                        patience_seconds=waits.taken_up_seconds or 0.0,
+                        freshener=self._changes,
+                    ),
+                )
+        except asyncio.CancelledError:
+            # Not late, but unwanted: a time limit would have ended as a TimeoutError.
+            self._shared.give_up(name)
+            raise
 
     async def _diagnose(self, client: LanguageClient, question: Question) -> _Spoken:
         language_id = question.chain[0].language_id(_language(question), question.path.suffix)

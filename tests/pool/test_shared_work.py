@@ -79,3 +79,19 @@ async def test_closing_ends_what_is_under_way():
     await shared.aclose()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_work_that_its_last_caller_does_not_want_ends_at_once():
+    work, shared = Work(), SharedWork[int](ManualClock())
+    first, second = (asyncio.create_task(shared.run("a", work)) for _ in range(2))
+    await until(lambda: work.begun == 1)
+    first.cancel()
+    await until(first.done)
+    shared.give_up("a")
+    await next_turn()
+    assert work.cancelled == 0
+    second.cancel()
+    await until(second.done)
+    shared.give_up("a")
+    await until(lambda: work.cancelled == 1)
+    shared.give_up("a")
