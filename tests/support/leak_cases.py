@@ -1,0 +1,164 @@
+"""Notebooks whose cells would leak into each other if they were one file, with the places of their real errors.
+
+`Z` ends most of them: an error that must be found whatever the cells before did. Places are (cell, line), from 0 and
+from 1. They were judged by hand against what a kernel does.
+"""
+
+from dataclasses import dataclass
+
+Z = "zz: int = 'a'"
+
+
+@dataclass(frozen=True, slots=True)
+class LeakCase:
+    """One notebook: `errors` must be found and nothing else but `tolerated` may; `open_for`: servers that still err."""
+
+    name: str
+    cells: tuple[str, ...]
+    errors: frozenset[tuple[int, int]]
+    tolerated: frozenset[tuple[int, int]] = frozenset()
+    open_for: frozenset[str] = frozenset()
+
+
+def _case(
+    name: str,
+    cells: list[str],
+    errors: list[tuple[int, int]],
+    tolerated: list[tuple[int, int]] | None = None,
+    open_for: str = "",
+) -> LeakCase:
+    return LeakCase(name, tuple(cells), frozenset(errors), frozenset(tolerated or ()), frozenset(open_for.split()))
+
+
+MODULES = {
+    "lib_die.py": """\
+from typing import NoReturn
+def die() -> NoReturn:
+    raise SystemExit
+class K:
+    def go(self) -> NoReturn:
+        raise SystemExit
+""",
+    "datasets/x.csv": "a",
+}
+"""Files beside the notebooks."""
+
+_ENDS = [
+    "raise ValueError('x')",
+    "raise ValueError('x') from None",
+    "import sys\nsys.exit(1)",
+    "exit()",
+    "assert False, 'm'",
+    "while True:\n    a = 1",
+    "while True:\n    try:\n        a = 1\n        continue\n    except ValueError:\n        pass",
+    "while 1:\n    while True:\n        pass",
+    "from lib_die import die\ndie()",
+    "from lib_die import die\nx = die()",
+    "from lib_die import K\nK().go()\ny = 1",
+    "import sys\nif sys.platform == 'win32':\n    pass\nelse:\n    raise ValueError",
+    "import sys\nassert sys.platform == 'win32'",
+    "import os\nos._exit(1)",
+    "class S:\n    def __enter__(self): return self\n    def __exit__(self, *a): return True\n"
+    "with S():\n    raise ValueError",
+    "from lib_die import die\ntry:\n    die()\nfinally:\n    k = 1",
+    "from lib_die import die\nwith open('f') as f:\n    die()",
+    "from lib_die import die\nmatch 3:\n    case 3:\n        die()\n    case _:\n        die()",
+    "class C:\n    def m(self):\n        raise NotImplementedError\nC().m()",
+    "import unittest\nunittest.main()",
+    "import argparse\nargparse.ArgumentParser().error('x')",
+]
+
+CASES = [
+    *(_case(f"end-{number}", [source, Z], [(1, 1)]) for number, source in enumerate(_ENDS)),
+    _case("dead", ["raise ValueError\nundefined_zz", "undefined_yy"], [(1, 1)]),
+    _case("alive", ["import sys\nif len(sys.argv):\n    sys.exit()\nprint(undefined_zz)", Z], [(0, 4), (1, 1)]),
+    _case(
+        "narrowing",
+        ["import re\nm = re.match('a', 'b')\nif m is None:\n    raise ValueError", "m.group()\n" + Z],
+        [(1, 2)],
+    ),
+    _case(
+        "bound-in-try",
+        ["try:\n    import json as v\n    w = 1\nexcept ImportError:\n    raise", "print(w)\nv.dumps(1)\n" + Z],
+        [(1, 3)],
+    ),
+    _case("bound-in-loop", ["while True:\n    data = [1]\n    other = 2", "data.append(other)\n" + Z], [(1, 2)]),
+    _case(
+        "definition-then-value",
+        ["def f(x): return x", "class Add:\n    def evaluate(self): return 1\nf = Add()", "f.evaluate()\nf.nope\n" + Z],
+        [(2, 2), (2, 3)],
+        open_for="basedpyright pyright",
+    ),
+    _case("definition-then-loop", ["def step(a): return a", "for step in range(9): pass", "step + 1\n" + Z], [(2, 2)]),
+    _case(
+        "class-then-value",
+        ["class H: ...", "import functools\nH = functools.lru_cache(None)(H)", "H.cache_info()\n" + Z],
+        [(2, 2)],
+        open_for="pyrefly",
+    ),
+    _case("annotated-then-value", ["cfg: int = 1", "cfg = 'a'", "cfg.upper()\n" + Z], [(2, 2)]),
+    _case("annotation-is-checked", ["cfg: int = 'a'", "cfg: str = 'a'", "cfg.upper()\n" + Z], [(0, 1), (2, 2)]),
+    _case("annotated-anew", ["cfg: int = 1", "cfg: list[str] = []", "cfg.append('a')\ncfg.nope"], [(2, 2)]),
+    _case(
+        "annotated-anew-read-in-functions",
+        ["x: int = 1\ndef f() -> int:\n    return x", "x: str = 'a'\ndef g() -> str:\n    return x", Z],
+        [(2, 1)],
+        open_for="ty basedpyright pyright pyrefly",
+    ),
+    _case(
+        "function-anew",
+        ["def f(a: int) -> int: return a", "def f(a: str) -> str: return a", "f('a').upper()\nf(1)"],
+        [(2, 2)],
+    ),
+    _case(
+        "import-then-function",
+        ["from math import sqrt", "def sqrt(x: str) -> str: return x", "sqrt('a')\n" + Z],
+        [(2, 2)],
+    ),
+    _case(
+        "class-grows",
+        ["class A:\n    def m(self): ...", "class A(A):\n    def n(self): ...", "A().m(); A().n()\n" + Z],
+        [(2, 2)],
+    ),
+    _case(
+        "broken-names-are-types-and-values",
+        ["class T(\n  pass", "def f(a: T) -> 'T': return a\nclass B(T): ...\n@T\ndef g(): ...\nT()\n" + Z],
+        [(0, 1), (1, 6)],
+    ),
+    _case(
+        "broken-redefinition",
+        ["def fit(a: int) -> int: return a", "def fit(a, b)\n    x", "fit('x', 'y')\n" + Z],
+        [(1, 1), (2, 2)],
+    ),
+    _case("sound-parts-of-broken", ["import os\nimport json as j\nx = = 1", "os.nope; j.dumps(x)"], [(0, 3), (1, 1)]),
+    _case("missing-star", ["from numpy_zz import *", "arr = array([1])\nzeros(3)"], [(0, 1)]),
+    _case(
+        "folder-is-no-package",
+        ["import datasets\nfrom datasets import load_dataset", "datasets.load(); load_dataset()\n" + Z],
+        [(0, 1), (0, 2), (1, 2)],
+    ),
+    _case("missing-module", ["import numpy_zz as np", "np.array(1); np.x.y\n" + Z], [(0, 1), (1, 2)]),
+    _case(
+        "await",
+        ["import asyncio", "n: int = await asyncio.sleep(0, 'x')\nx = [i async for i in undefined_zz]"],
+        [(1, 1), (1, 2)],
+    ),
+    _case("await-in-def", ["async def f(): ...\ndef k():\n    await f()", Z], [(0, 3), (1, 1)]),
+    _case("await-of-no-awaitable", ["await 3", Z], [(0, 1), (1, 1)]),
+    _case(
+        "may-be-unbound", ["import random\nif random.random() > 0.5:\n    maybe = 1", "print(maybe)\n" + Z], [(1, 2)]
+    ),
+    _case("last-expressions", ["1 + 1", "[1, 2]\n3", "x = 1\nx == 2", Z], [(3, 1)]),
+    _case("own-display", ["def display(x): return x", "display(1)\nfor _ in range(3): pass\n_, b = 1, 2", Z], [(2, 1)]),
+    _case("history", ["In = [1]\n_i1\n_4\n" + Z], [(0, 4)]),
+    _case("directives", ["a = 1", "# type: ignore\nb: int = 'x'", "# pyright: basic\n" + Z], [(1, 2), (2, 2)]),
+    _case(
+        "future",
+        [
+            "import os",
+            "from __future__ import annotations\nclass P:\n    def m(self) -> Q: return Q()\nclass Q: ...",
+            Z,
+        ],
+        [(2, 1)],
+    ),
+]
