@@ -71,7 +71,9 @@ class ServerRegistry:
 
     def language_of(self, path: PurePath) -> str | None:
         """The language of a plain file, by its whole name, else by its extension; `None` where no server takes it."""
-        return self._documents.get(path.name) or self._documents.get(path.suffix.lower())
+        double = "".join(path.suffixes[-2:]).lower()
+        found = (self._documents.get(name) for name in (path.name, double, path.suffix.lower()))
+        return next(filter(None, found), None)
 
     def override(self, server_id: ServerId) -> ServerOverride:
         """What the user's settings say about a server."""

@@ -238,3 +238,15 @@ async def test_the_program_of_one_that_runs_is_not_looked_for_again():
         for _ in range(3):
             await ask(it, [Candidate(make_key("one"), prepare)])
         assert len(looked) == 1
+
+
+async def test_a_question_that_takes_too_long_starts_no_other_server():
+    async with bench() as it:
+
+        async def late(_client: FakeClient) -> str:
+            raise TimeoutError
+
+        with pytest.raises(TimeoutError):
+            await ask_first_working(it.pool, chain("one", "two"), late)
+        assert [client.launch.server_id for client in it.starter.clients] == ["one"]
+        assert (await it.pool.status()).broken == ()

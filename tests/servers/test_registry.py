@@ -67,7 +67,15 @@ def test_a_language_has_several_names(name):
 
 @pytest.mark.parametrize(
     ("path", "language"),
-    [("a/b.py", "python"), ("B.PYI", "python"), ("x.unheard-of", None), ("Makefile.unheard-of", None)],
+    [
+        ("a/b.py", "python"),
+        ("a/b.blade.php", "blade"),
+        ("a.b.php", "php"),
+        ("Dockerfile", "dockerfile"),
+        ("B.PYI", "python"),
+        ("x.unheard-of", None),
+        ("Makefile.unheard-of", None),
+    ],
 )
 def test_the_language_of_a_file(path, language):
     assert REGISTRY.language_of(PurePath(path)) == language

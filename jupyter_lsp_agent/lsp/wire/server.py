@@ -1,5 +1,6 @@
 """What a server says of itself, and what it asks of the client."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -84,7 +85,19 @@ def decode_initialize_result(result: Any) -> InitializeResult | None:
     if not isinstance(capabilities, dict):
         return None
     info = as_object(answer.get("serverInfo"))
-    return InitializeResult(as_text(info.get("name")), as_text(info.get("version")), _static(capabilities))
+    return InitializeResult(as_text(info.get("name")), _version(info.get("version")), _static(capabilities))
+
+
+def _version(value: Any) -> str | None:
+    """A server's version in few words; gopls sends a JSON object of its whole build."""
+    text = as_text(value)
+    if text is None or not text.startswith("{"):
+        return text
+    try:
+        build = as_object(json.loads(text))
+    except ValueError:
+        return None
+    return as_text(as_object(build.get("Main")).get("Version")) or as_text(build.get("Version")) or None
 
 
 def decode_registrations(params: Any) -> list[Registration]:
