@@ -134,7 +134,8 @@ class Comparer:
             file = replace(known, baseline=FileBaseline(baseline.cells, last))
             if self._sessions.keep(key, path, baseline, file):
                 baseline = file.baseline
-        return Compared(SESSION, compute_delta(last, current), last, baseline if asked.keeps else None)
+        delta = await asyncio.to_thread(compute_delta, last, current)
+        return Compared(SESSION, delta, last, baseline if asked.keeps else None)
 
     async def _compare_with_revision(
         self, request: CheckRequest, current: StateVerdict, judge_older: JudgeOlder
@@ -148,7 +149,7 @@ class Comparer:
         last = await _last_verdict(FileBaseline(cells), current, judge_older)
         if last is None:
             return Compared(UNKNOWN, delta_without_baseline(current))
-        return Compared(label, compute_delta(last, current), last)
+        return Compared(label, await asyncio.to_thread(compute_delta, last, current), last)
 
 
 async def _last_verdict(baseline: FileBaseline, current: StateVerdict, judge_older: JudgeOlder) -> LastVerdict | None:
@@ -159,7 +160,7 @@ async def _last_verdict(baseline: FileBaseline, current: StateVerdict, judge_old
         if verdict is None or not verdict.judges.agree_with(current.judges):
             return None
         verdicts.append(verdict)
-    return replay(verdicts) if verdicts else baseline.last
+    return await asyncio.to_thread(replay, verdicts) if verdicts else baseline.last
 
 
 async def _verdict_on(cells: tuple[Cell, ...], current: StateVerdict, judge_older: JudgeOlder) -> StateVerdict | None:

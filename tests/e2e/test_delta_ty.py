@@ -16,15 +16,19 @@ from typing import Any
 import pytest
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
+from jupyter_lsp_agent.core.ids import CellId, ServerId
+from jupyter_lsp_agent.core.positions import split_lines_keeping_ends
 from jupyter_lsp_agent.diagnostics.facts import ViewOptions
-from jupyter_lsp_agent.diagnostics.report import ContentSource, Report, Status
-from jupyter_lsp_agent.notebook.model import Cell, Notebook
+from jupyter_lsp_agent.diagnostics.report import CellReference, ContentSource, Report, Status
+from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
 from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 from tests.support.corpus import is_plain, needs_corpus, parses, python_notebooks, takes_an_error
 from tests.support.full import sample
 from tests.support.quiet_edits import Cells, quiet_edit
 from tests.support.services import opened_service
+from tests.support.states import renumbered
+from tests.support.toy_checker import CHAIN, judge
 
 pytestmark = [pytest.mark.shared, pytest.mark.real_server("ty"), needs_corpus, pytest.mark.timeout(3000)]
 
@@ -34,6 +38,7 @@ N_EDITS_A_NOTEBOOK = 10
 N_INJECTED = sample(1_000, 30)
 N_BROKEN = sample(200, 15)
 ALL = frozenset(Status)
+TWIN = "undefined_twin"
 
 
 class Session:
@@ -43,13 +48,15 @@ class Session:
         self._service, self._notebook = service, notebook
         self._path = folder / (name.replace("/", "__"))
         self._comparison = Comparison(baseline="session", session=SessionKey("test", name))
+        self._random = Random(SEED)
         self.cells: Cells = notebook.cells
 
-    async def see(self, cells: Cells) -> Report:
+    async def see(self, cells: Cells, *, server: str | None = None) -> Report:
         self.cells = cells
         request = CheckRequest(
             path=self._path,
-            content_bytes=notebook_bytes(cells, self._notebook),
+            content_bytes=notebook_bytes(cells, self._notebook, self._random),
+            server=None if server is None else ServerId(server),
             content_source=ContentSource.CONTENTS,
             severity=DiagnosticSeverity.WARNING,
             view=ViewOptions(statuses=ALL, max_per_cell=0, max_total=0),
@@ -62,21 +69,24 @@ class Session:
         return report
 
 
-def notebook_bytes(cells: Cells, notebook: Notebook) -> bytes:
-    """The file; the kernel is always a plain Python 3, since those of the corpus are not here."""
+def notebook_bytes(cells: Cells, notebook: Notebook, random: Random) -> bytes:
+    """The file, each time in another format; the kernel is a plain Python 3, since those of the corpus are not here."""
+    as_lines = random.random() < 0.5
     content: dict[str, Any] = {
-        "cells": [_cell(cell) for cell in cells],
+        "cells": [_cell(cell, as_lines=as_lines) for cell in cells],
         "metadata": {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}},
         "nbformat": 4,
         "nbformat_minor": notebook.nbformat_minor if notebook.nbformat == 4 else 5,
     }
-    return json.dumps(content).encode()
+    text = json.dumps(content, indent=random.choice([None, 0, 1, 4]), sort_keys=random.random() < 0.5)
+    return (text + random.choice(["", "\n"])).encode()
 
 
-def _cell(cell: Cell) -> dict[str, Any]:
+def _cell(cell: Cell, *, as_lines: bool) -> dict[str, Any]:
     code = {"outputs": [], "execution_count": cell.execution_count} if cell.kind.value == "code" else {}
     named = {} if cell.cell_id is None else {"id": cell.cell_id}
-    return {"cell_type": cell.kind.value, "metadata": {}, "source": cell.source, **code, **named}
+    source = split_lines_keeping_ends(cell.source) if as_lines else cell.source
+    return {"cell_type": cell.kind.value, "metadata": {}, "source": source, **code, **named}
 
 
 def news(report: Report) -> list[str]:
@@ -104,6 +114,8 @@ async def test_quiet_edits_introduce_and_fix_nothing(tmp_path: Path) -> None:
             name, notebook = random.choice(python_notebooks())
             session = Session(service, tmp_path, notebook, f"{done.total()}_{name}")
             assert news(await session.see(notebook.cells)) == []
+            if random.random() < 0.1:
+                await service.restart("ty")
             for _ in range(N_EDITS_A_NOTEBOOK):
                 before = session.cells
                 edit, cells = quiet_edit(before, random)
@@ -180,6 +192,90 @@ async def test_breaking_a_cell_speaks_of_that_cell_alone_and_mending_it_of_no_ot
             if any(item.status is Status.INTRODUCED for item in report) or gone != {cell.index}:
                 failures.append(f"{name} mended {cell.index}: {news(report)}")
     assert failures == []
+
+
+async def test_of_two_equal_cells_the_mended_or_deleted_one_is_fixed(tmp_path: Path) -> None:
+    random = Random(SEED + 6)
+    failures: list[str] = []
+    async with ty_service(tmp_path) as service:
+        for number in range(N_BROKEN):
+            name, notebook = random.choice(python_notebooks())
+            first, second = sorted(random.sample(range(len(notebook.cells) + 1), 2))
+            ids = ["twin1", "twin2"] if any(cell.cell_id for cell in notebook.cells) else [None, None]
+            one, two = (Cell(0, None if i is None else CellId(i), CellKind.CODE, f"[\n    {TWIN},\n]") for i in ids)
+            made = [*notebook.cells[:first], one, *notebook.cells[first:second], two, *notebook.cells[second:]]
+            cells, gone = renumbered(made), random.choice([first, second + 1])
+            session = Session(service, tmp_path, notebook, f"{number}.ipynb")
+            await session.see(cells)
+            mended = replace(cells[gone], source="[\n    1,\n]")
+            without = renumbered(cell for cell in cells if cell.index != gone)
+            report = await session.see(random.choice([without, _replaced(cells, mended)]))
+            left = [item.status for item in report if TWIN in item.message]
+            found = [(item.cell and item.cell.cell_index, TWIN in item.message) for item in report.fixed]
+            if (
+                left != [Status.PREEXISTING]
+                or found != [(gone, True)]
+                or report.counts is None
+                or report.counts.introduced
+            ):
+                failures.append(f"{name} {gone}: {left} {news(report)}")
+    assert failures == []
+
+
+async def test_a_swap_that_breaks_definition_and_use_introduces_just_that_and_says_why(tmp_path: Path) -> None:
+    random = Random(SEED + 4)
+    failures: list[str] = []
+    n_broken = 0
+    async with ty_service(tmp_path) as service:
+        while n_broken < N_BROKEN:
+            name, notebook = random.choice(python_notebooks())
+            place = random.randrange(len(notebook.cells) - 1)
+            cells = notebook.cells
+            swapped = renumbered([*cells[:place], cells[place + 1], cells[place], *cells[place + 2 :]])
+            broken = _undefined(swapped, place) - _undefined(cells, place + 1)
+            if not (broken and is_plain(cells[place]) and is_plain(cells[place + 1])):
+                continue
+            n_broken += 1
+            session = Session(service, tmp_path, notebook, f"{n_broken}.ipynb")
+            await session.see(cells)
+            report = await session.see(swapped)
+            found = [
+                item for item in report if item.status is Status.INTRODUCED and item.code == "unresolved-reference"
+            ]
+            names = {(item.range.start.line, item.message.split("`")[1]) for item in found}
+            causes = {item.caused_by for item in found}
+            if names != broken or causes != {CellReference(place + 1, cells[place].cell_id)}:
+                failures.append(f"{name} {place}: {names ^ broken} {causes}")
+    assert failures == []
+
+
+def _undefined(cells: Cells, index: int) -> set[tuple[int, str]]:
+    """Line and name of what the toy checker finds undefined in one cell."""
+    found = [item for item in judge(cells).findings if item.cell_index == index]
+    return {(item.start.line, item.diagnostic.message.split("`")[1]) for item in found if item.chain == CHAIN}
+
+
+async def test_other_servers_in_between_make_nothing_new(tmp_path: Path) -> None:
+    random = Random(SEED + 5)
+    failures: list[str] = []
+    servers = [None, "pyrefly", "zuban", "basedpyright"]
+    installed = {item["id"] for item in (await _status(tmp_path))["servers"] if item["installed"]}
+    async with opened_service({}, tmp_path) as service:
+        for number in range(N_BROKEN):
+            name, notebook = random.choice(python_notebooks(60))
+            session = Session(service, tmp_path, notebook, f"{number}.ipynb")
+            await session.see(notebook.cells)
+            for server in random.choices([one for one in servers if one is None or one in installed], k=4):
+                _, cells = quiet_edit(session.cells, random)
+                report = await session.see(cells, server=server)
+                if news(report):
+                    failures.append(f"{name} {server}: {news(report)}")
+    assert failures == []
+
+
+async def _status(folder: Path) -> dict[str, Any]:
+    async with opened_service({}, folder) as service:
+        return await service.status()
 
 
 async def test_a_raise_in_the_first_cell_fixes_nothing(tmp_path: Path) -> None:
