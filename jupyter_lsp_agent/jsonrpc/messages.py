@@ -161,7 +161,7 @@ def decode_message(members: dict[str, Any]) -> Message:
 def _decode_call(members: dict[str, Any]) -> Request | Notification:
     method, params = members["method"], members.get("params", OMIT)
     if not isinstance(method, str):
-        raise ProtocolError(f"the server sent a call whose method is no string: {str(method)[:80]}")
+        raise ProtocolError(f"the server sent a call whose method is no string: {str(method)[:80]!r}")
     return Request(members["id"], method, params) if "id" in members else Notification(method, params)
 
 

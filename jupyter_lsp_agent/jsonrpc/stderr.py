@@ -1,9 +1,13 @@
 """The end of what a server wrote to its standard error."""
 
+import re
 from typing import Final
 
 MAX_TAIL_BYTES: Final = 16 * 1024
 MAX_TAIL_LINES: Final = 100
+
+_TERMINAL_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+"""A control sequence of ECMA-48, §5.4."""
 
 
 class StderrTail:
@@ -25,5 +29,6 @@ class StderrTail:
 
     @property
     def last_line(self) -> str:
-        """The last line that is not empty, for a message; empty where there is none."""
-        return self.text.rpartition("\n")[2].strip()[:300]
+        """The last line that is not empty, for a message: at most 300 characters, no colours, nothing unprintable."""
+        line = _TERMINAL_SEQUENCE.sub("", self.text.rpartition("\n")[2])
+        return "".join(filter(str.isprintable, line)).strip()[:300]
