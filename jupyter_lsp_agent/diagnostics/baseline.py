@@ -48,8 +48,11 @@ class Judges:
         """Whether findings of the two sets may be compared.
 
         A chain that gives no answer now leaves what it said before; one that was never asked before had nothing to
-        look at; but one that was asked, gave no answer and gives one now would bring old findings as new.
+        look at; but one that was asked, gave no answer and gives one now would bring old findings as new. Where
+        nobody was asked at all, there was no code, and nothing to disagree about.
         """
+        if not self.chains or not newer.chains:
+            return True
         if (self.environment, self.settings) != (newer.environment, newer.settings):
             return False
         shared = self.chains.keys() & newer.chains.keys()
@@ -57,6 +60,8 @@ class Judges:
 
     def rolled_to(self, newer: "Judges") -> "Judges":
         """The set whose findings are in force after a newer verdict: the last judge that each chain had."""
+        if not newer.chains:
+            return self
         chains = dict(self.chains)
         for chain, judge in newer.chains.items():
             chains[chain] = judge or chains.get(chain)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.diagnostics.facts import ViewOptions
 from jupyter_lsp_agent.diagnostics.report import Report
-from jupyter_lsp_agent.service.requests import CheckRequest
+from jupyter_lsp_agent.service.requests import CheckRequest, Comparison
 from jupyter_lsp_agent.service.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class CheckOptions(TypedDict, total=False):
         ignore: codes to leave out; else the settings'.
         server: the id of one server, which is then asked alone.
         python: the interpreter whose packages the code uses.
+        since: a git revision; only what is new against it is shown.
         timeout_seconds: from when a server takes the document up (60); `None`: the settings' waits.
         max_per_cell: the most to show of one cell; 0, the default: all.
         max_total: the most to show; 0, the default: all.
@@ -41,6 +42,7 @@ class CheckOptions(TypedDict, total=False):
     ignore: Sequence[str]
     server: str
     python: str | os.PathLike[str]
+    since: str
     timeout_seconds: float | None
     max_per_cell: int
     max_total: int
@@ -54,6 +56,7 @@ def check_notebook(path: str | os.PathLike[str], **options: Unpack[CheckOptions]
         **options: see `CheckOptions`.
 
     Raises:
+        InvalidRequestError: a revision that is none, or that cannot be read.
         SettingsError: an option or a setting has a value that it cannot have.
         ClosedError: called on the thread of the very loop that would do the work.
     """
@@ -104,6 +107,7 @@ def _request(path: str | os.PathLike[str], options: CheckOptions) -> CheckReques
         server=None if server is None else ServerId(server),
         python=None if python is None else _absolute(python),
         timeout_seconds=options.get("timeout_seconds", _TIMEOUT_SECONDS),
+        comparison=Comparison(baseline=f"git:{options['since']}") if "since" in options else Comparison(),
     )
 
 

@@ -115,7 +115,6 @@ class DocumentJudge:
 
     Args:
         asker: asks the servers.
-        startup_folder: IPython's start-up files; `None`: there are none.
     """
 
     def __init__(self, asker: Asker) -> None:

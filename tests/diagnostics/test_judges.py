@@ -34,6 +34,7 @@ USE = "print(foo)"
         pytest.param(replace(JUDGES, environment="/other"), False, id="another environment"),
         pytest.param(replace(JUDGES, settings="strict"), False, id="other settings"),
         pytest.param(Judges({CHAIN: None}), True, id="no answer now"),
+        pytest.param(Judges(), True, id="no code now"),
         pytest.param(
             Judges({**JUDGES.chains, LINTER: Judge(ServerId("lint"))}), True, id="a language that is new here"
         ),

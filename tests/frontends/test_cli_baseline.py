@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_lsp_agent import check_notebook
+from jupyter_lsp_agent.core.errors import InvalidRequestError
 from tests.support.command_line import Finished, run_command
 from tests.support.services import write_notebook
 
@@ -85,3 +87,16 @@ def test_wrong_usage_is_told_in_a_sentence(tmp_path: Path, arguments: list[str],
     write_notebook(tmp_path / "a.ipynb", "x = 1")
     done = check(tmp_path, "a.ipynb", *arguments)
     assert (done.code, sentence in done.errors, done.output) == (2, True, "")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_the_same_from_python(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "a.ipynb", USE)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "a.ipynb")
+    git(tmp_path, "commit", "-q", "-m", "a state")
+    write_notebook(path, "print(fresh_name)", USE)
+    report = check_notebook(path, since="HEAD")
+    assert [(item.status, item.source_line) for item in report] == [("introduced", "print(fresh_name)")]
+    with pytest.raises(InvalidRequestError, match="no revision"):
+        check_notebook(path, since="nowhere")

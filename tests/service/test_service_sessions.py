@@ -219,6 +219,18 @@ async def test_a_revision_is_the_baseline_of_one_request(tmp_path: Path) -> None
             await check(service, path, Comparison(baseline="git:nowhere"))
 
 
+async def test_a_notebook_whose_code_goes_and_comes_back(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "n.ipynb")
+    async with opened_service(scripted_settings(["good"]), tmp_path) as service:
+        assert said(await check(service, path)) == {"baseline": "session"}
+        write_notebook(path, "x = 1  # BAD")
+        assert said(await check(service, path)) == {"baseline": "session", "introduced": 1}
+        write_notebook(path)
+        assert said(await check(service, path)) == {"baseline": "session", "fixed": 1, "at": [(0, 0)]}
+        write_notebook(path, "x = 1  # BAD")
+        assert said(await check(service, path)) == {"baseline": "session", "introduced": 1}
+
+
 async def test_a_document_is_one_however_its_path_is_written(tmp_path: Path) -> None:
     path = write_notebook(tmp_path / "n.ipynb", "x = 1")
     async with opened_service(scripted_settings(["good"]), tmp_path) as service:
