@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from jupyter_lsp_agent.diagnostics.delta import compute_delta
+from jupyter_lsp_agent.notebook.identity import match_cells
 from jupyter_lsp_agent.notebook.model import Cell
 from tests.support.states import cells, outcome, run
 from tests.support.toy_checker import judge
@@ -215,3 +216,11 @@ class TestCellsThatDoNotParse:
             {"introduced": ["0:0:5 syntax"], "carried": ["0:0:6 foo", "0:1:6 foo"]},
             {"preexisting": ["1:0:6 foo", "1:1:6 foo"], "fixed": ["0:0:5 syntax"]},
         )
+
+
+def test_the_edit_of_the_architecture_page() -> None:
+    prices = "prices = [3, 4]"
+    before = cells("#md Prices", prices, "'😀', pricse")
+    after = cells("import math", "#md Prices", prices, "'😀', prices\npries")
+    assert match_cells(before, after).old_of_new == (None, 0, 1, 2)
+    check([before, after], {"introduced": ["3:1:0 pries"], "fixed": ["2:0:5 pricse"]})
