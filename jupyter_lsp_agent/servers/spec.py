@@ -97,6 +97,8 @@ class ServerSpec:
         environment: variables set for it (templates).
         opt_in: in no chain unless a user puts it there.
         needs_root_marker: in a folder without one of its root markers it says nothing, which would look clean.
+        project_files: name → text of a project of ours in which it looks at a notebook's cells, where it looks only
+            at files of a project.
         runs_workspace_programs: it runs programs or configuration of the workspace whatever it is told.
         needs: programs beside it without which its silence would say nothing.
         install: how it is got.
@@ -118,6 +120,7 @@ class ServerSpec:
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
     opt_in: bool = False
     needs_root_marker: bool = False
+    project_files: Mapping[str, str] = field(default_factory=dict, hash=False)
     runs_workspace_programs: bool = False
     needs: tuple[str, ...] = ()
     install: InstallRecipe = field(default_factory=InstallRecipe)

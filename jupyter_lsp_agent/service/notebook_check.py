@@ -34,6 +34,7 @@ from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.elsewhere import set_aside_imports
 from jupyter_lsp_agent.service.kernel_check import ask_about_joined
 from jupyter_lsp_agent.service.namespace import missing_modules, run_names
+from jupyter_lsp_agent.service.own_projects import in_own_project
 from jupyter_lsp_agent.service.places import Place
 from jupyter_lsp_agent.service.virtual_paths import speak_of_notebook, virtual_path
 
@@ -181,7 +182,9 @@ async def _ask_about_other_kernel(task: NotebookTask, asker: Asker, chain: Chain
     if document is None:
         return Outcome()
     cells = [cell for cell in task.notebook.cells if cell.index in document.sources]
-    said = await ask_about_joined(task.language, cells, lambda asked: asker.ask(_question(task, asked, chain)))
+    said = await ask_about_joined(
+        task.language, cells, lambda asked: asker.ask(in_own_project(_question(task, asked, chain)))
+    )
     if isinstance(said, ChainSilence):
         return Outcome(servers=said.servers, failures=(said.failure,), chains={chain_id: None})
     return _answered(said.findings, Relocated(said.findings, said.unmapped), said.answer, chain_id)

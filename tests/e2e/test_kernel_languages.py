@@ -20,6 +20,7 @@ DENO = {"name": "deno", "language": "typescript", "display_name": "Deno"}
 JAVASCRIPT = {"name": "jslab", "language": "javascript", "display_name": "JavaScript"}
 R = {"name": "ir", "language": "R", "display_name": "R"}
 CPP = {"name": "xcpp17", "language": "C++17", "display_name": "C++17"}
+RUST = {"name": "rust", "language": "rust", "display_name": "Rust"}
 GO = {"name": "gonb", "language": "go", "display_name": "Go (gonb)"}
 
 ERRORS = [
@@ -46,6 +47,7 @@ ERRORS = [
         (1, 2),
         id="go",
     ),
+    pytest.param("rust-analyzer", RUST, ["let x = 5;", "let y = = 3;", "x + 1"], (1, 0), id="rust"),
 ]
 
 CLEAN = [
@@ -62,6 +64,7 @@ CLEAN = [
     pytest.param(
         "gopls", GO, ['import "fmt"\nfunc f() int { return 1 }', "func main() {\n\tfmt.Println(f())\n}"], id="go"
     ),
+    pytest.param("rust-analyzer", RUST, ["fn f() -> i32 { 1 }", "let x = f();\nx + 1"], id="rust"),
 ]
 
 EXTENSIONS = [
@@ -97,6 +100,12 @@ EXTENSIONS = [
         ],
         id="go: main, shell, imports, defined again",
     ),
+    pytest.param(
+        "rust-analyzer",
+        RUST,
+        [':dep serde = "1"\nlet x = 5;\nx', "async { 1 }.await\nx + 1", "let x = 6;"],
+        id="rust: commands, await, last expression",
+    ),
 ]
 
 
@@ -116,6 +125,7 @@ async def test_an_error_is_found_in_its_cell_and_in_no_other(
     place: tuple[int, int],
 ) -> None:
     with_servers_on_path(monkeypatch)
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     require_server(program)
     report = await check(tmp_path, kernelspec, sources)
     assert report.verdict == "errors", report.to_text()
@@ -128,6 +138,7 @@ async def test_a_sound_notebook_is_clean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, kernelspec: dict[str, str], sources: list[str]
 ) -> None:
     with_servers_on_path(monkeypatch)
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     require_server(program)
     report = await check(tmp_path, kernelspec, sources)
     assert report.verdict == "clean", report.to_text()
