@@ -39,6 +39,10 @@ _BROKEN_IN_EVERY_VERSION = re.compile(
     r"'.' was never closed|unmatched '.'|unterminated (?:triple-quoted )?string|unexpected (?:EOF|indent)|"
     r"expected an indented block|unindent does not match|inconsistent use of tabs|invalid non-printable|null byte"
 )
+_NEWER_SYNTAX = re.compile(
+    r"\b(?:[fF][rR]?|[rR][fF]|[tT][rR]?|[rR][tT])[\"']|^\s*type\s+\w|\b(?:def|class)\s+\w+\s*\[|^\s*except\b[^:]*,"
+)
+"""What Python 3.12 to 3.14 added: nested f-strings, `type` and type parameters, t-strings, `except A, B`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +102,7 @@ def analyse_cell(source: str, translation: CellTranslation, python_version: tupl
     fault = find_syntax_fault(text)
     if fault is None:
         return _sound_cell(source, translation, translation.lines, refused)
-    if _may_be_newer_syntax(fault, python_version):
+    if _may_be_newer_syntax(text, fault, python_version):
         return PythonCell(source, translation, translation.lines, refused)
     finding = own_finding(INVALID_SYNTAX, fault.message, _to_cell(translation.lines, fault.range))
     lines, lost = salvage(translation.lines)
@@ -106,11 +110,14 @@ def analyse_cell(source: str, translation: CellTranslation, python_version: tupl
     return _as_broken(cell, lost)
 
 
-def _may_be_newer_syntax(fault: SyntaxFault, python_version: tuple[int, int] | None) -> bool:
+def _may_be_newer_syntax(text: str, fault: SyntaxFault, python_version: tuple[int, int] | None) -> bool:
     """Whether a kernel newer than we are may accept what we do not; then its server has the word."""
     if python_version is None or python_version <= sys.version_info[:2]:
         return False
-    return not _BROKEN_IN_EVERY_VERSION.match(fault.message)
+    line = text.split("\n")[fault.range.start.line]
+    return not _BROKEN_IN_EVERY_VERSION.match(fault.message) and (
+        fault.message.startswith("f-string") or _NEWER_SYNTAX.search(line) is not None
+    )
 
 
 def _sound_cell(

@@ -5,6 +5,7 @@ JavaScript). `build_virtual_documents` is a pure function; what it cannot know w
 folders that look like modules) comes in as options, and what it would like to know goes out as `Needs`.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -124,6 +125,8 @@ def build_virtual_documents(
         cache: what was kept of the last build of the same notebook.
     """
     cache = cache or BuildCache()
+    if options.python_version is None:
+        options = replace(options, python_version=_stored_version(notebook.kernel.language_version))
     cache.turn((options.magics, options.python_version))
     language = detect_language(notebook, partial(_is_python_cell, cache))
     own, foreign = _by_language(notebook, language)
@@ -138,6 +141,12 @@ def build_virtual_documents(
         unchecked=(*_defects(notebook), *built.unchecked),
         ignored_cells=ignored,
     )
+
+
+def _stored_version(version: str | None) -> tuple[int, int] | None:
+    """The kernel's (major, minor) as the notebook has it."""
+    found = re.match(r"(\d+)\.(\d+)", version or "")
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def _is_python_cell(cache: BuildCache, source: str) -> bool:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 from dataclasses import replace
 
 import pytest
@@ -19,7 +20,7 @@ from jupyter_lsp_agent.notebook.virtual_document import (
     VirtualNotebook,
     build_virtual_documents,
 )
-from tests.support.notebooks import notebook_json, python_notebook
+from tests.support.notebooks import notebook_json, notebook_with, python_notebook
 
 
 def build(*sources: str, **options: object) -> VirtualNotebook:
@@ -189,13 +190,36 @@ def test_sound_parts_of_a_broken_cell_keep_their_types() -> None:
     assert "= = 1" not in text
 
 
-def test_syntax_of_a_newer_kernel_is_left_to_its_server() -> None:
-    newer = "x = 1\nmatch x:\n    case 1: pass\ntype Y = int" if not hasattr(ast, "TypeAlias") else "x = t'new {a}'"
-    assert own(build(newer)) != []
-    assert own(build(newer, python_version=(3, 99))) == []
-    assert newer in body(newer, python_version=(3, 99))
-    assert own(build("(1 +", python_version=(3, 99))) != []
-    assert own(build("s = '''a", python_version=(3, 99))) != []
+NEWER = (3, sys.version_info.minor + 1)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = t'{a}' if b",
+        "print(f'{d['a'] 1}')",
+        "type X = 3 = 4",
+        "def f[T](x: T = = 3): ...",
+        "try:\n    pass\nexcept A, B C:\n    pass",
+    ],
+)
+def test_what_a_newer_kernel_may_take_is_left_to_its_server(source: str) -> None:
+    """No Python takes these; they look like what newer ones take, which is all that we can tell."""
+    assert own(build(source)) != []
+    assert own(build(source, python_version=NEWER)) == []
+    assert source in body(source, python_version=NEWER)
+
+
+@pytest.mark.parametrize("source", ["x = = 1", "(1 +", "s = '''a", "print 'x'", "if a:\nx", "s = f'{a"])
+def test_what_no_python_takes_is_an_error_in_every_version(source: str) -> None:
+    assert own(build(source, python_version=NEWER)) == own(build(source)) != []
+
+
+def test_a_notebook_knows_its_kernels_version_where_the_caller_does_not() -> None:
+    version = {"name": "python", "version": f"3.{NEWER[1]}.0a1"}
+    notebook = notebook_with({"language_info": version}, "type X = 3 = 4")
+    assert build_virtual_documents(notebook, BuildOptions()).findings == ()
+    assert build_virtual_documents(notebook, BuildOptions(python_version=(3, 11))).findings != ()
 
 
 # --- directives -------------------------------------------------------------------------------------------------------
