@@ -103,7 +103,7 @@ EXTENSIONS = [
     pytest.param(
         "rust-analyzer",
         RUST,
-        [':dep serde = "1"\nlet x = 5;\nx', "async { 1 }.await\nx + 1", "let x = 6;"],
+        [':dep serde = "1"\nlet x = 5;\nx', "let z = async { 1 }.await;\nx + z", "let x = 6;"],
         id="rust: commands, await, last expression",
     ),
 ]
