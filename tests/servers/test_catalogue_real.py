@@ -45,6 +45,8 @@ CASES = {
     "pyrefly": PY,
     "zuban": PY,
     "ruff": PY,
+    "pylsp": PY,
+    "jedi": Case("a.py", "print(\n", "print(1)\n"),
     "typescript-language-server": TS,
     "typescript-native": TS,
     "vtsls": TS,
