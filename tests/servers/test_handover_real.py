@@ -28,6 +28,12 @@ HOSTILE = {
     '[build-system]\ntype = "custom"\ncommand = [".venv/bin/python", "--build"]\n',
     "mypy.ini": "[mypy]\npython_executable = .venv/bin/python\nplugins = evil.py\n",
     "ty.toml": '[environment]\npython = ".venv"\n',
+    "setup.cfg": "[flake8]\nmax-complexity = 1\n[flake8:local-plugins]\nextension = X = evil:X\n",
+    "pylintrc": "[MASTER]\ninit-hook=open('ran', 'w')\n",
+    ".pylintrc": "[MASTER]\ninit-hook=open('ran', 'w')\n",
+    ".jedi/project.json": '[1, {"path": ".", "environment_path": ".venv/bin/python"}]',
+    "jedi.py": "open('ran', 'w')\n",
+    "pyflakes.py": "open('ran', 'w')\n",
     "evil.py": "from pathlib import Path\nPath('ran').touch()\n",
     "sitecustomize.py": "from pathlib import Path\nPath('ran').touch()\n",
 }
@@ -78,9 +84,10 @@ async def lines_with_errors(launch: ServerLaunch, document: Path, text: str) -> 
     return {one.range.start.line for one in errors}
 
 
-def servers(*without: str):
+def servers(*without: str, more: tuple[str, ...] = ()):
+    chosen = [one for one in (*SERVERS, *more) if one not in without]
     return pytest.mark.parametrize(
-        "server_id", [pytest.param(one, marks=pytest.mark.real_server(one)) for one in SERVERS if one not in without]
+        "server_id", [pytest.param(one, marks=pytest.mark.real_server(one)) for one in chosen]
     )
 
 
@@ -98,13 +105,16 @@ async def test_a_projects_packages_are_seen_and_run_only_where_it_is_trusted(wor
     assert world.who_ran() <= ({world.project_venv} if trusted else set())
 
 
-@servers()
-async def test_what_a_workspace_configures_is_not_run(world, server_id):
+@servers(more=("pylsp", "jedi", "ruff"))
+@pytest.mark.parametrize("kernel_name", ["mine", ""])
+async def test_what_a_workspace_configures_is_not_run(world, server_id, kernel_name):
     for name, text in HOSTILE.items():
-        (world.project / name).write_text(text)
-    await lines_with_errors(world.launch(server_id, "mine"), world.document, TEXT)
-    assert world.who_ran() <= {world.kernel}
-    assert not list(world.project.rglob("ran"))
+        path = world.project / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    await lines_with_errors(world.launch(server_id, kernel_name), world.document, TEXT)
+    assert world.who_ran() <= ({world.kernel} if kernel_name else set())
+    assert not list(world.folder.rglob("ran"))
 
 
 @servers("zuban")  # it knows no difference between the versions' syntax
