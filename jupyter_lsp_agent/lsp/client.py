@@ -10,7 +10,6 @@ Reading order of this package: `client`, `session` (life), `documents` (texts), 
 which file (`servers/`), how many and for how long (`pool/`).
 """
 
-import asyncio
 from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from jupyter_lsp_agent.lsp.report import DiagnosticReport, place_findings
 from jupyter_lsp_agent.lsp.server_requests import ServerRequests
 from jupyter_lsp_agent.lsp.session import ClientState, Connect, ServerSession
 from jupyter_lsp_agent.lsp.state import new_server_state
+from jupyter_lsp_agent.lsp.turns import TURN_SECONDS, Turns
 from jupyter_lsp_agent.lsp.verdict import VerdictSeeker
 from jupyter_lsp_agent.lsp.wire.server import InitializeResult
 
@@ -83,9 +83,7 @@ class LanguageClient:
         self._documents = DocumentSync(self._session.notify, self._server, max_open_documents=max_open_documents)
         self._verdicts = VerdictSeeker(self._server, Puller(self._session.request, self._server))
         self.navigation: Final = Navigation(self._session, self._documents, self._server)
-        self._turn: AbstractAsyncContextManager[object] = (
-            asyncio.Lock() if launch.behaviour.one_at_a_time else nullcontext()
-        )
+        self._turns = Turns(clock, None if launch.behaviour.one_at_a_time else TURN_SECONDS)
         self._initialize_result: InitializeResult | None = None
 
     @property
@@ -211,7 +209,7 @@ class LanguageClient:
 
     async def _diagnose(self, entry: OpenDocument, document: TextDocument, *, recheck: bool) -> DiagnosticReport:
         began_seconds = self._clock.monotonic_seconds()
-        async with entry.lock, self._turn:
+        async with entry.lock, self._turn(entry):
             await self._documents.close_surplus()
             await self._documents.synchronise(entry, document.text, resend=self._must_resend(entry, recheck=recheck))
             entry.is_pending = True
@@ -227,6 +225,12 @@ class LanguageClient:
                 verdict.findings.dropped,
                 verdict.related_documents,
             )
+
+    def _turn(self, entry: OpenDocument) -> AbstractAsyncContextManager[None]:
+        behaviour = self._launch.behaviour
+        is_pulled = bool(self.capabilities.pull_providers(entry.language_id))
+        needs_turn = not is_pulled or behaviour.merge_push_with_pull or behaviour.one_at_a_time
+        return self._turns.turn() if needs_turn else nullcontext()
 
     def _must_resend(self, entry: OpenDocument, *, recheck: bool) -> bool:
         """Whether a text that the server has is to be sent again: what was pushed for it may be outdated or was given

@@ -168,14 +168,14 @@ async def test_no_more_documents_are_open_than_the_bound() -> None:
 
 
 async def test_a_document_in_use_is_not_closed_for_another() -> None:
-    async with on_stage(max_open_documents=1) as stage:
+    async with on_stage(capabilities=PULLS, max_open_documents=1) as stage:
         first, second = stage.diagnose("a\n", "file:///project/a.py"), stage.diagnose("b\n", "file:///project/b.py")
-        version_a, version_b = await stage.opened(), await stage.opened()
-        await stage.server.publish([error_item()], version_a, "file:///project/a.py")
-        await stage.server.publish([], version_b, "file:///project/b.py")
-        await stage.wind(1)
-        assert len((await first).diagnostics) == 1
-        assert (await second).diagnostics == ()
+        calls = [await stage.server.receive() for _ in range(4)]
+        assert "textDocument/didClose" not in {call["method"] for call in calls}
+        for call in calls:
+            if call["method"] == "textDocument/diagnostic":
+                await stage.server.respond(call, {"kind": "full", "items": [error_item()]})
+        assert len((await first).diagnostics) == len((await second).diagnostics) == 1
 
 
 async def test_spellings_of_one_uri_are_one_document() -> None:

@@ -166,18 +166,3 @@ async def test_so_has_it_after_a_text_that_was_given_up_since_this_one_may_be_th
         await stage.server.publish([error_item()], await reopened(stage))
         await stage.wind(1)
         assert messages(await task) == ["wrong"]
-
-
-async def test_a_server_that_checks_one_at_a_time_is_asked_one_at_a_time() -> None:
-    other = "file:///project/other.py"
-    async with on_stage(ServerBehaviour(one_at_a_time=True)) as stage:
-        first, second = stage.diagnose("x\n"), stage.diagnose("y\n", other)
-        version = await stage.opened()
-        await stage.wind(60)
-        await stage.server.expect_nothing()
-        await stage.server.publish([error_item("in x")], version)
-        await stage.wind(0.2)
-        assert messages(await first) == ["in x"]
-        await stage.server.publish([error_item("in y")], await stage.opened(), other)
-        await stage.wind(0.2)
-        assert messages(await second) == ["in y"]
