@@ -8,7 +8,7 @@ import asyncio
 import logging
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from jupyter_server.extension.application import ExtensionApp
 from tornado.web import HTTPError
@@ -16,13 +16,13 @@ from traitlets.config.loader import DeferredConfigString
 
 from jupyter_lsp_agent._version import __version__
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError
-from jupyter_lsp_agent.diagnostics.report import Report
-from jupyter_lsp_agent.frontends.server_extension.contents import ContentsStore
 from jupyter_lsp_agent.frontends.server_extension.events import ResultEvents, listen_to_contents
 from jupyter_lsp_agent.frontends.server_extension.handlers import ROUTES
-from jupyter_lsp_agent.frontends.server_extension.live import LiveStore
-from jupyter_lsp_agent.service.settings import Settings, load_settings
-from jupyter_lsp_agent.service.traits import LspAgent, configured_source
+
+if TYPE_CHECKING:
+    from jupyter_lsp_agent.diagnostics.report import Report
+    from jupyter_lsp_agent.frontends.server_extension.contents import ContentsStore
+    from jupyter_lsp_agent.service.settings import Settings
 
 _LOGGER = logging.getLogger("jupyter_lsp_agent")
 
@@ -33,10 +33,9 @@ class LspAgentApp(ExtensionApp):
     name = "jupyter_lsp_agent"
     version = __version__
     load_other_extensions = True
-    classes = [LspAgent]  # noqa: RUF012 - traitlets reads the list from the class
 
     _opened: asyncio.Task[Any] | None = None
-    _store: ContentsStore | None = None
+    _store: "ContentsStore | None" = None
     _events: ResultEvents | None = None
 
     def initialize_settings(self) -> None:
@@ -70,8 +69,10 @@ class LspAgentApp(ExtensionApp):
     def current_activity(self) -> None:
         """Checks are no activity that keeps a server from being culled."""
 
-    async def _open(self, settings: Settings) -> Any:
+    async def _open(self, settings: "Settings") -> Any:
         from jupyter_lsp_agent.core.clock import SystemClock
+        from jupyter_lsp_agent.frontends.server_extension.contents import ContentsStore
+        from jupyter_lsp_agent.frontends.server_extension.live import LiveStore
         from jupyter_lsp_agent.service.agent_service import AgentService
         from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 
@@ -82,19 +83,22 @@ class LspAgentApp(ExtensionApp):
         documents = LiveStore(self._store, server.web_app.settings)
         return AgentService(checks, documents, settings, clock, self._tell)
 
-    def settings_in_force(self) -> Settings:
+    def settings_in_force(self) -> "Settings":
         """The settings, Jupyter's configuration of this server among them.
 
         Raises:
             SettingsError: a setting has a value that it cannot have.
         """
+        from jupyter_lsp_agent.service.settings import load_settings
+        from jupyter_lsp_agent.service.traits import LspAgent, configured_source
+
         section = self.config.get("LspAgent", {})
         typed = {name: str(value) for name, value in section.items() if isinstance(value, DeferredConfigString)}
         configured = configured_source(LspAgent(parent=self))
         values = {name: value for name, value in configured.values.items() if name not in typed}
         return load_settings(typed=typed, configuration=[replace(configured, values=values)])
 
-    def _tell(self, name: str, report: Report) -> None:
+    def _tell(self, name: str, report: "Report") -> None:
         if self._events is not None:
             self._events.emit(name, report)
 

@@ -9,8 +9,6 @@ from jupyter_lsp_agent.core.errors import (
     StaleContentError,
     UnknownCellError,
 )
-from jupyter_lsp_agent.diagnostics.report import NoVerdictReason
-from jupyter_lsp_agent.service.documents import UncheckableError
 
 _STATUSES: tuple[tuple[type[JupyterLspAgentError], HTTPStatus, str], ...] = (
     (StaleContentError, HTTPStatus.CONFLICT, "stale"),
@@ -21,13 +19,16 @@ _STATUSES: tuple[tuple[type[JupyterLspAgentError], HTTPStatus, str], ...] = (
 )
 
 
+_TOO_LARGE = "too_large"
+
+
 def error_answer(error: JupyterLspAgentError) -> tuple[HTTPStatus, dict[str, str]]:
     """The status and the JSON body for an error of ours."""
     status, reason = next((status, reason) for kind, status, reason in _STATUSES if isinstance(error, kind))
-    if isinstance(error, UncheckableError):
-        reason = error.reason.value
-        if error.reason is NoVerdictReason.TOO_LARGE:
-            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    # Errors about a document that cannot be had say why with a word of the reports'.
+    reason = str(getattr(error, "reason", reason))
+    if reason == _TOO_LARGE:
+        status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     body = {"message": str(error), "reason": reason}
     if isinstance(error, StaleContentError):
         body["content_hash"] = error.content_hash

@@ -8,11 +8,12 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jupyter_events import EventLogger
+if TYPE_CHECKING:
+    from jupyter_events import EventLogger
 
-from jupyter_lsp_agent.diagnostics.report import Report
+    from jupyter_lsp_agent.diagnostics.report import Report
 
 SCHEMA_ID = "https://events.jupyter.org/jupyter_lsp_agent/diagnostics/v1"
 CONTENTS_SCHEMA_ID = "https://events.jupyter.org/jupyter_server/contents_service/v1"
@@ -25,12 +26,12 @@ _LOGGER = logging.getLogger("jupyter_lsp_agent")
 class ResultEvents:
     """Tells subscribers of new results."""
 
-    def __init__(self, event_logger: EventLogger) -> None:
+    def __init__(self, event_logger: "EventLogger") -> None:
         self._event_logger = event_logger
         self._told: OrderedDict[str, str | None] = OrderedDict()
         event_logger.register_event_schema(_SCHEMA)
 
-    def emit(self, name: str, report: Report) -> None:
+    def emit(self, name: str, report: "Report") -> None:
         """Tell of a check that an edit, a save or a change of a shared document caused."""
         data = report.to_dict()
         self._told[name] = data["content_hash"]
@@ -46,7 +47,7 @@ class ResultEvents:
 
 
 def listen_to_contents(
-    event_logger: EventLogger,
+    event_logger: "EventLogger",
     on_saved: Callable[[str], Awaitable[None]],
     on_moved: Callable[[str, str | None], None],
 ) -> None:
@@ -56,7 +57,7 @@ def listen_to_contents(
     tells `get`, also when we read, and is ignored.
     """
 
-    async def listener(logger: EventLogger, schema_id: str, data: dict[str, Any]) -> None:
+    async def listener(logger: "EventLogger", schema_id: str, data: dict[str, Any]) -> None:
         action, path = data.get("action"), str(data.get("path", "")).strip("/")
         if action == "save":
             await on_saved(path)

@@ -1,5 +1,6 @@
 """The routes: read the request, call one verb, write the answer.
 
+The service's modules are imported where a request needs them, so that a server starts without them.
 A check is read-only although it is a POST, so its permission is said explicitly; the decorator would ask for `write`.
 """
 
@@ -10,7 +11,7 @@ from dataclasses import asdict
 from functools import wraps
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
@@ -21,18 +22,11 @@ from jupyter_lsp_agent.core.errors import InvalidRequestError, JupyterLspAgentEr
 from jupyter_lsp_agent.frontends.server_extension.bodies import parse_body
 from jupyter_lsp_agent.frontends.server_extension.errors import error_answer
 from jupyter_lsp_agent.frontends.server_extension.users import name_space
-from jupyter_lsp_agent.service.agent_requests import (
-    AgentCheck,
-    AgentEdit,
-    decode_check,
-    decode_edits,
-    document_name,
-    session_name,
-)
-from jupyter_lsp_agent.service.agent_service import AgentService
-from jupyter_lsp_agent.service.json_fields import Fields
-from jupyter_lsp_agent.service.requests import SessionKey
-from jupyter_lsp_agent.service.status_text import render_status
+
+if TYPE_CHECKING:
+    from jupyter_lsp_agent.service.agent_service import AgentService
+    from jupyter_lsp_agent.service.json_fields import Fields
+    from jupyter_lsp_agent.service.requests import SessionKey
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -69,7 +63,7 @@ class AgentHandler(ExtensionHandlerMixin, APIHandler):
         if self.current_user is None and self.request.method != "OPTIONS":
             raise web.HTTPError(HTTPStatus.FORBIDDEN)
 
-    async def service(self) -> AgentService:
+    async def service(self) -> "AgentService":
         """The service; it is opened by the first request."""
         service: AgentService = await self.settings["jupyter_lsp_agent"].service()
         return service
@@ -79,9 +73,24 @@ class AgentHandler(ExtensionHandlerMixin, APIHandler):
         """The name space of whoever asks."""
         return name_space(self.identity_provider, self.current_user)
 
-    def key(self, session: str) -> SessionKey:
+    def key(self, session: str) -> "SessionKey":
         """The asker's session of that name."""
+        from jupyter_lsp_agent.service.agent_requests import session_name
+        from jupyter_lsp_agent.service.requests import SessionKey
+
         return SessionKey(self.user, session_name(session))
+
+    def document(self, name: str) -> str:
+        """A document's name as it may be."""
+        from jupyter_lsp_agent.service.agent_requests import document_name
+
+        return document_name(name)
+
+    def fields(self, body: Any, *known: str) -> "Fields":
+        """The fields of a request."""
+        from jupyter_lsp_agent.service.json_fields import Fields
+
+        return Fields(body, known, "the request")
 
     def body(self) -> Any:
         """The request's JSON."""
@@ -130,6 +139,8 @@ class StatusHandler(AgentHandler):
     @_tell_errors
     async def get(self) -> None:
         """What servers there are, what runs and what failed; as text a block for a prompt."""
+        from jupyter_lsp_agent.service.status_text import render_status
+
         status = await self.run((await self.service()).status())
         if self.wants_text():
             self.answer_text(render_status(status))
@@ -148,7 +159,7 @@ class CellsHandler(AgentHandler):
     async def get(self) -> None:
         """The cells of a notebook."""
         name, session = (
-            document_name(self.get_argument("path", strip=False)),
+            self.document(self.get_argument("path", strip=False)),
             self.get_argument("session", None, strip=False),
         )
         key = None if session is None else self.key(session)
@@ -165,7 +176,9 @@ class CheckHandler(AgentHandler):
     @_tell_errors
     async def post(self) -> None:
         """The report on a document."""
-        asked: AgentCheck = decode_check(self.body())
+        from jupyter_lsp_agent.service.agent_requests import decode_check
+
+        asked = decode_check(self.body())
         service = await self.service()
         if asked.touch:
             self.answer((await self.run(service.touch(asked, self.user))).to_dict())
@@ -185,7 +198,9 @@ class EditsHandler(AgentHandler):
     @_tell_errors
     async def post(self) -> None:
         """Edit a document and check what came of it."""
-        asked: AgentEdit = decode_edits(self.body())
+        from jupyter_lsp_agent.service.agent_requests import decode_edits
+
+        asked = decode_edits(self.body())
         answer = await self.run((await self.service()).edit(asked, self.user))
         if self.wants_text():
             self.answer_text(answer.to_text())
@@ -203,8 +218,8 @@ class BaselineHandler(AgentHandler):
     @_tell_errors
     async def post(self) -> None:
         """Accept a session's last verdict, or forget the document."""
-        fields = Fields(self.body(), ("path", "session", "action"), "the request")
-        name, key = document_name(fields.text("path")), self.key(fields.text("session"))
+        fields = self.fields(self.body(), "path", "session", "action")
+        name, key = self.document(fields.text("path")), self.key(fields.text("session"))
         action = fields.choice("action", ("accept", "reset"))
         if action is None:
             raise InvalidRequestError('the request: "action" must be one of accept, reset')
@@ -228,7 +243,7 @@ class SessionsHandler(AgentHandler):
     async def get(self) -> None:
         """The asker's sessions, on one document or on all."""
         path = self.get_argument("path", None, strip=False)
-        name = None if path is None else document_name(path)
+        name = None if path is None else self.document(path)
         self.answer((await self.service()).sessions(self.user, name))
 
 
@@ -242,7 +257,7 @@ class RestartHandler(AgentHandler):
     @_tell_errors
     async def post(self, server_id: str) -> None:
         """Restart a server in one root or in all, and forget its failures."""
-        fields = Fields(self.body() if self.request.body else {}, ("root",), "the request")
+        fields = self.fields(self.body() if self.request.body else {}, "root")
         root = fields.optional_text("root")
         self.answer(await self.run((await self.service()).restart(server_id, root)))
 
