@@ -428,6 +428,13 @@ async def test_a_server_dies_with_its_supervisor(spawn: Spawn) -> None:
     assert survivors([server]) == []
 
 
+async def test_a_server_ends_with_the_socket_to_its_supervisor_though_we_live(spawn: Spawn) -> None:
+    transport = await spawn(stubborn("deaf", "child", "daemon"))
+    processes = processes_of(await ready_pids(transport))
+    transport._supervision.close()  # as when a loop was closed and the transport forgotten
+    assert await asyncio.to_thread(survivors, processes) == []
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_a_supervisor_that_is_told_to_end_ends_its_server_first(number: signal.Signals, spawn: Spawn) -> None:
     transport = await spawn(stubborn("deaf", "child", "daemon"))
