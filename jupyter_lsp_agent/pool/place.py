@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
+from jupyter_lsp_agent.core.errors import ServerUnavailableError
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.core.launch import ServerLaunch
 from jupyter_lsp_agent.pool.eviction import Occupant
@@ -28,9 +29,9 @@ class Place(Generic[ClientT]):
     Attributes:
         key: whose place it is.
         launch: what starts it.
+        last_used_seconds: on the pool's clock.
         ready: the client once it has started, or why it did not.
         users: leases, and callers that wait for the start.
-        last_used_seconds: on the pool's clock.
         stop_reason: set once it is to stop; for the log.
         retire_reason: why it is to stop as soon as nobody uses it; empty while it is not.
         memory_checked_seconds: when its memory was last looked at.
@@ -38,14 +39,18 @@ class Place(Generic[ClientT]):
 
     key: ClientKey
     launch: ServerLaunch
-    ready: asyncio.Future[ClientT]
     last_used_seconds: float
+    ready: asyncio.Future[ClientT] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     started_seconds: float | None = None
     users: int = 0
     stop_requested: asyncio.Event = field(default_factory=asyncio.Event)
     stop_reason: str = ""
     retire_reason: str = ""
     memory_checked_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        # Where all who waited were cancelled, nobody asks for the exception; that is no mistake.
+        self.ready.add_done_callback(lambda future: future.cancelled() or future.exception())
 
     @property
     def client(self) -> ClientT | None:
@@ -65,6 +70,11 @@ class Place(Generic[ClientT]):
     def occupant(self) -> Occupant:
         """What the choice of evictions needs to know of it."""
         return Occupant(self.key, self.users == 0 and self.ready.done(), self.last_used_seconds)
+
+    def settle(self, error: ServerUnavailableError) -> None:
+        """Tell those who wait for the client why there is none; nothing where they have been told."""
+        if not self.ready.done():
+            self.ready.set_exception(error)
 
     def retire(self, reason: str) -> None:
         """Have it stopped with its last lease."""

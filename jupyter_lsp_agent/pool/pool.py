@@ -1,27 +1,16 @@
 """The pool: one client per key, started when it is first wanted, stopped when it is not.
 
-Each client has a *place*, and each place one task that owns the client's whole life: wait for room, start, watch, stop.
-So nothing that a caller does, or that is done to a caller, can leave a half-started server behind: callers only wait
-for the place's `ready` future. A place that is stopping still takes up room until its process is gone, so that there
-are never more processes than `max_servers`.
+Callers lease a *place* and wait for its client; the client's life itself is in other hands (`lives`). Which places
+there are, who may have one, and who has to give up theirs is decided here, without waiting for anything.
 """
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Generic
 
-from jupyter_lsp_agent.core.clock import Clock, TimerHandle, pause, time_limit
-from jupyter_lsp_agent.core.errors import (
-    ClosedError,
-    JupyterLspAgentError,
-    PoolBusyError,
-    ServerExitedError,
-    ServerUnavailableError,
-    SpawnFailedError,
-    TransportError,
-)
+from jupyter_lsp_agent.core.clock import Clock, TimerHandle, time_limit
+from jupyter_lsp_agent.core.errors import ClosedError, PoolBusyError, ServerExitedError, TransportError
 from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
 from jupyter_lsp_agent.core.launch import ServerLaunch
 from jupyter_lsp_agent.pool.broken import BrokenServers, matches
@@ -29,14 +18,10 @@ from jupyter_lsp_agent.pool.choices import Choices
 from jupyter_lsp_agent.pool.crashes import CrashHistory
 from jupyter_lsp_agent.pool.eviction import Occupant, choose_evictions, choose_idle, next_idle_check_seconds
 from jupyter_lsp_agent.pool.keys import ClientKey, PoolLimits
+from jupyter_lsp_agent.pool.lives import Lives, StartClient
 from jupyter_lsp_agent.pool.memory import process_tree_rss_bytes
 from jupyter_lsp_agent.pool.place import BrokenStatus, ClientStatus, ClientT, Place, PoolStatus
-from jupyter_lsp_agent.pool.waiting import StoppedError, finish_all, unless_stopped
-
-_LOGGER = logging.getLogger("jupyter_lsp_agent")
-
-StartClient = Callable[[ServerLaunch], Awaitable[ClientT]]
-"""Starts a client and greets its server; leaves nothing behind when it fails or is cancelled."""
+from jupyter_lsp_agent.pool.waiting import finish_all
 
 
 class ClientPool(Generic[ClientT]):
@@ -60,15 +45,13 @@ class ClientPool(Generic[ClientT]):
         self.limits = limits
         self.choices = Choices(clock, limits.broken_retry_seconds)
         self._clock = clock
-        self._start_client = start
         self._measure_rss_bytes = measure_rss_bytes
-        self._places: dict[ClientKey, Place[ClientT]] = {}
-        self._lives: dict[asyncio.Task[None], Place[ClientT]] = {}
-        self._looks: set[asyncio.Task[None]] = set()
-        self._room = asyncio.Semaphore(limits.max_servers)
-        self._place_became_free = asyncio.Event()
         self._broken = BrokenServers(clock, limits.broken_retry_seconds)
         self._crashes = CrashHistory(limits)
+        self._lives = Lives(clock, start, self._broken, self._crashes, max_lives=limits.max_servers)
+        self._looks: set[asyncio.Task[None]] = set()
+        self._places: dict[ClientKey, Place[ClientT]] = {}
+        self._place_became_free = asyncio.Event()
         self._idle_timer: TimerHandle | None = None
         self._is_closed = False
 
@@ -166,9 +149,9 @@ class ClientPool(Generic[ClientT]):
         if self._idle_timer is not None:
             self._idle_timer.cancel()
         # Not only those that can still be leased: also one that was replaced and is in use.
-        for place in tuple(self._lives.values()):
-            self._stop(place, "the pool closes")
-        await finish_all((*self._lives, *self._looks))
+        self._lives.stop_all("the pool closes")
+        self._places.clear()
+        await finish_all((*self._lives.tasks, *self._looks))
 
     async def _find_place(self, key: ClientKey, launch: ServerLaunch, patience_seconds: float) -> Place[ClientT]:
         try:
@@ -213,77 +196,10 @@ class ClientPool(Generic[ClientT]):
         )
 
     def _occupy(self, key: ClientKey, launch: ServerLaunch) -> Place[ClientT]:
-        ready: asyncio.Future[ClientT] = asyncio.get_running_loop().create_future()
-        # Where all who waited were cancelled, nobody asks for the exception; that is no mistake.
-        ready.add_done_callback(lambda future: future.cancelled() or future.exception())
-        place = Place(key, launch, ready, self._clock.monotonic_seconds())
+        place = Place[ClientT](key, launch, self._clock.monotonic_seconds())
         self._places[key] = place
-        life = asyncio.create_task(self._live(place), name=f"life of {key}")
-        self._lives[life] = place
-        life.add_done_callback(self._lives.pop)
+        self._lives.begin(place, on_started=self._arm_idle_timer, on_ended=lambda: self._leave(place))
         return place
-
-    async def _live(self, place: Place[ClientT]) -> None:
-        """The whole life of one client."""
-        try:
-            async with self._room:
-                client = await self._start(place)
-                try:
-                    await self._watch(place, client)
-                finally:
-                    self._leave(place)
-                    await client.aclose()
-        except StoppedError:
-            _LOGGER.info("not started: %s: %s", place.key, place.stop_reason)
-        except ServerUnavailableError as error:
-            self._fail(place, error)
-        finally:
-            self._leave(place)
-            self._settle(place, SpawnFailedError(f"{place.key.server_id} was stopped while it started"))
-
-    async def _start(self, place: Place[ClientT]) -> ClientT:
-        started = self._clock.monotonic_seconds()
-        client = await unless_stopped(self._start_after_back_off(place), place.stop_requested)
-        place.started_seconds = place.last_used_seconds = self._clock.monotonic_seconds()
-        self._crashes.record_start(place.key)
-        _LOGGER.info("started %s (pid %s, %.2f s)", place.key, client.pid, place.started_seconds - started)
-        place.ready.set_result(client)
-        self._arm_idle_timer()
-        return client
-
-    async def _start_after_back_off(self, place: Place[ClientT]) -> ClientT:
-        if (seconds := self._crashes.back_off_seconds(place.key)) > 0:
-            await pause(self._clock, seconds)
-        return await self._start_client(place.launch)
-
-    async def _watch(self, place: Place[ClientT], client: ClientT) -> None:
-        try:
-            cause = await unless_stopped(client.wait_closed(), place.stop_requested)
-        except StoppedError:
-            self._crashes.forgive(place.key)
-            _LOGGER.info("stopped %s: %s", place.key, place.stop_reason)
-        except JupyterLspAgentError as error:
-            self._record_death(place, error)
-        else:
-            self._record_death(place, cause)
-
-    def _record_death(self, place: Place[ClientT], cause: object) -> None:
-        lifetime = self._clock.monotonic_seconds() - (place.started_seconds or 0.0)
-        said = f": {cause}" if isinstance(cause, Exception) else ""
-        _LOGGER.warning("died: %s after %.1f s%s", place.key, lifetime, said)
-        if self._crashes.record_death(place.key, lifetime):
-            times = self.limits.max_crashes
-            self._broken.mark(place.key, SpawnFailedError(f"it died {times} times in a row{said}"))
-
-    def _fail(self, place: Place[ClientT], error: ServerUnavailableError) -> None:
-        _LOGGER.warning("not started: %s: %s", place.key, error)
-        self._broken.mark(place.key, error)
-        self._settle(place, error)
-
-    @staticmethod
-    def _settle(place: Place[ClientT], error: ServerUnavailableError) -> None:
-        if not place.ready.done():
-            place.ready.set_exception(error)
 
     def _stop(self, place: Place[ClientT], reason: str) -> None:
         place.stop(reason)

@@ -59,6 +59,7 @@ class FakeStarter:
     gate: asyncio.Event | None = None
     close_gate: asyncio.Event | None = None
     starts: int = 0
+    timeouts: list[tuple[str, float]] = field(default_factory=list)
     cancelled: int = 0
     most_alive: int = 0
 
@@ -68,6 +69,7 @@ class FakeStarter:
 
     async def __call__(self, launch: ServerLaunch) -> FakeClient:
         self.starts += 1
+        self.timeouts.append((launch.server_id, launch.initialize_timeout_seconds))
         try:
             if self.gate is not None:
                 await self.gate.wait()
