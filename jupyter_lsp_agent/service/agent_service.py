@@ -23,6 +23,7 @@ from jupyter_lsp_agent.notebook.cell_refs import CellNames
 from jupyter_lsp_agent.notebook.model import Notebook
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.notebook.surgery import EditedOutputs
+from jupyter_lsp_agent.servers.roots import find_git_worktree
 from jupyter_lsp_agent.service.agent_answers import EditAnswer, TouchAnswer
 from jupyter_lsp_agent.service.agent_requests import AgentCheck, AgentEdit, AgentQuestion
 from jupyter_lsp_agent.service.cell_listing import list_cells
@@ -108,7 +109,7 @@ class AgentService:
         self._clock = clock
         self._on_edited = on_edited
         self._editor = DocumentEditor(
-            documents, outputs=EditedOutputs(settings.edited_outputs), allowed=settings.allow_edits
+            documents, clock, outputs=EditedOutputs(settings.edited_outputs), allowed=settings.allow_edits
         )
         self._running: set[asyncio.Task[Report]] = set()
         self._being_edited: Counter[str] = Counter()
@@ -123,7 +124,9 @@ class AgentService:
         if document_kind(document.location) is not DocumentKind.NOTEBOOK:
             raise InvalidRequestError(f"{name} has no cells: read it as a file")
         notebook = await asyncio.to_thread(_parse, document)
-        self._begin(_request(document, Comparison(baseline="session" if key else "none", session=key)))
+        request = _request(document, Comparison(baseline="session" if key else "none", session=key))
+        if not await asyncio.to_thread(self._is_outside, request):
+            self._begin(request)
         return list_cells(name, notebook)
 
     async def check(self, asked: AgentCheck, user: str) -> Report:
@@ -162,6 +165,7 @@ class AgentService:
             shown=question.cells,
             if_hash=asked.if_hash,
             dry_run=asked.dry_run,
+            patience_seconds=self._left(question, began_seconds),
         )
         self._being_edited[question.name] += 1
         try:
@@ -245,6 +249,13 @@ class AgentService:
 
     async def _in_time(self, request: CheckRequest, wait_seconds: float | None) -> Report:
         """The report, or that there is none yet. A caller that hangs up cancels its check; a late check goes on."""
+        if await asyncio.to_thread(self._is_outside, request):
+            return _no_verdict(
+                request.display_path,
+                NoVerdictReason.OUTSIDE_WORKSPACE,
+                "only documents inside a git worktree are checked on this server; "
+                'its owner can set `workspace` to "root_dir"',
+            )
         task = self._begin(replace(request, wait_seconds=wait_seconds))
         longest = self._settings.first_wait_ms / 1000 if wait_seconds is None else wait_seconds
         try:
@@ -260,6 +271,9 @@ class AgentService:
             NoVerdictReason.TIMEOUT,
             "there was no verdict in time; check again in a moment, or raise `wait_ms`",
         )
+
+    def _is_outside(self, request: CheckRequest) -> bool:
+        return self._settings.workspace == "git" and find_git_worktree(request.path) is None
 
     def _begin(self, request: CheckRequest) -> asyncio.Task[Report]:
         task = asyncio.create_task(self._checks.check(request), name=f"check of {request.display_path}")

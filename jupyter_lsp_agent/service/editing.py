@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from jupyter_lsp_agent.core.clock import Clock, time_limit
 from jupyter_lsp_agent.core.errors import (
     ContentChangedError,
     EditsDisabledError,
@@ -44,6 +45,7 @@ class EditBatch:
         shown: cells that the asker wants to see afterwards, as they were; `None`: all.
         if_hash: the content that the asker means; `None`: whatever is there.
         dry_run: nothing is written.
+        patience_seconds: how long it waits for its turn; `None`: as long as it takes.
     """
 
     name: str
@@ -51,6 +53,7 @@ class EditBatch:
     shown: tuple[CellRef, ...] | None = None
     if_hash: str | None = None
     dry_run: bool = False
+    patience_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,15 +84,16 @@ class DocumentEditor:
 
     Args:
         documents: the store.
+        clock: the time.
         outputs: what becomes of the outputs of changed code cells.
         allowed: false: every edit is refused.
     """
 
-    def __init__(self, documents: DocumentStore, *, outputs: EditedOutputs, allowed: bool) -> None:
+    def __init__(self, documents: DocumentStore, clock: Clock, *, outputs: EditedOutputs, allowed: bool) -> None:
         self._documents = documents
         self._outputs = outputs
         self._allowed = allowed
-        self._turns = _Turns()
+        self._turns = _Turns(clock)
 
     async def edit(self, batch: EditBatch) -> EditOutcome:
         """Do a batch.
@@ -99,11 +103,11 @@ class DocumentEditor:
             StaleContentError: the document is not what `if_hash` names.
             InvalidEditError: an edit cannot be done.
             UnknownCellError: an edit names a cell that is not there.
-            ContentChangedError: somebody else keeps writing the document.
+            ContentChangedError: somebody else keeps writing the document, or its turn did not come in time.
         """
         if not (self._allowed or batch.dry_run):
             raise EditsDisabledError("edits are switched off on this server; its owner can set `allow_edits`")
-        async with self._turns.of(self._documents.location(batch.name)):
+        async with self._turns.of(self._documents.location(batch.name), batch):
             for _ in range(_MAX_ATTEMPTS):
                 with suppress(ContentChangedError):
                     return await self._edit_now(batch)
@@ -186,21 +190,34 @@ def _check_hash(batch: EditBatch, document: OpenedDocument) -> None:
 class _Turns:
     """One lock for each file, under whatever name, kept only while somebody wants it."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
 
     @asynccontextmanager
-    async def of(self, location: Path) -> AsyncIterator[None]:
+    async def of(self, location: Path, batch: EditBatch) -> AsyncIterator[None]:
         key = await asyncio.to_thread(os.path.realpath, location)
         lock, users = self._locks.get(key, (asyncio.Lock(), 0))
         self._locks[key] = lock, users + 1
         try:
-            async with lock:
+            await self._acquire(lock, batch)
+            try:
                 yield
+            finally:
+                lock.release()
         finally:
             lock, users = self._locks.pop(key)
             if users > 1:
                 self._locks[key] = lock, users - 1
+
+    async def _acquire(self, lock: asyncio.Lock, batch: EditBatch) -> None:
+        try:
+            async with time_limit(self._clock, batch.patience_seconds):
+                await lock.acquire()
+        except TimeoutError:
+            raise ContentChangedError(
+                f"{batch.name} was being edited by others all the time: try again, or raise `wait_ms`"
+            ) from None
 
 
 async def _to_the_end(work: Coroutine[Any, Any, _T]) -> _T:

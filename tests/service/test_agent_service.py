@@ -139,6 +139,16 @@ async def test_what_is_proposed_changes_no_state():
     assert [name for name, _ in desk.told] == ["n.ipynb"]
 
 
+async def test_outside_a_git_worktree_nothing_is_checked_where_that_is_set():
+    desk = Desk(workspace="git")
+    report = await desk.check()
+    assert (report.verdict, report.reason) == (Verdict.NO_VERDICT, NoVerdictReason.OUTSIDE_WORKSPACE)
+    answer = await desk.edit(_REPLACE)
+    assert (answer.outcome.written is not None, answer.report.reason) == (True, NoVerdictReason.OUTSIDE_WORKSPACE)
+    await desk.service.cells("n.ipynb", None)
+    assert desk.checks.requests == []
+
+
 @pytest.mark.parametrize(("cells", "error"), [(["zz"], UnknownCellError), ([7], UnknownCellError)])
 async def test_a_cell_that_is_not_there_refuses_the_whole_request(cells, error):
     desk = Desk()

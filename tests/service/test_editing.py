@@ -12,6 +12,7 @@ from jupyter_lsp_agent.notebook.edits import Append, Delete, Replace
 from jupyter_lsp_agent.notebook.surgery import EditedOutputs
 from jupyter_lsp_agent.service.editing import DocumentEditor, EditBatch, content_hash
 from jupyter_lsp_agent.service.stores import OpenedDocument, WriteKind, WrittenDocument
+from tests.support.clock import ManualClock
 from tests.support.small_notebooks import notebook_object
 
 
@@ -47,8 +48,8 @@ class MemoryStore:
         return ["".join(cell["source"]) for cell in json.loads(self.data[name])["cells"]]
 
 
-def _editor(store: MemoryStore, *, allowed: bool = True) -> DocumentEditor:
-    return DocumentEditor(store, outputs=EditedOutputs.KEEP, allowed=allowed)
+def _editor(store: MemoryStore, *, allowed: bool = True, clock: ManualClock | None = None) -> DocumentEditor:
+    return DocumentEditor(store, clock or ManualClock(), outputs=EditedOutputs.KEEP, allowed=allowed)
 
 
 def _batch(*edits, name="n.ipynb", **options) -> EditBatch:
@@ -145,6 +146,22 @@ async def test_an_edit_that_waits_for_its_turn_can_be_given_up():
     assert store.sources() == ["b"]
     await editor.edit(_batch(Replace(0, "d")))
     assert store.sources() == ["d"]
+
+
+async def test_an_edit_whose_turn_does_not_come_in_time_is_refused():
+    store, clock = MemoryStore("a"), ManualClock()
+    editor = _editor(store, clock=clock)
+    store.gate.clear()
+    first = asyncio.create_task(editor.edit(_batch(Replace(0, "b"))))
+    await store.writing.wait()
+    second = asyncio.create_task(editor.edit(_batch(Replace(0, "c"), patience_seconds=2.0)))
+    assert await clock.wait_for_timer() == 2.0
+    clock.advance(2.0)
+    with pytest.raises(ContentChangedError, match="wait_ms"):
+        await second
+    store.gate.set()
+    await first
+    assert store.sources() == ["b"]
 
 
 async def test_where_nothing_changes_nothing_is_written():
