@@ -10,16 +10,25 @@ from jupyter_lsp_agent.core.diagnostic import Diagnostic
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
 from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
 from jupyter_lsp_agent.notebook.advice import CellAdvice
+from jupyter_lsp_agent.notebook.directives import ALL_LINT_CODES
 
 _MENTION = r"[`'\"]{0}[`'\"]|\b{0}@\d"
 """A type that is this name and no more; some servers say at which line it was defined."""
+_LINT_CODE = re.compile(r"[A-Z]{1,4}\d{2,4}")
 _OF_A_FILE = frozenset({FindingKind.FILE_LAYOUT, FindingKind.TOP_LEVEL_AWAIT, FindingKind.UNUSED_IMPORT})
 
 
 def is_silenced(advice: CellAdvice, diagnostic: Diagnostic) -> bool:
     """Whether the cell does not parse, never comes to this line, or switches the rule off."""
-    place = diagnostic.range.start
-    return advice.broken or _within(place, advice.dead) or (diagnostic.code or "") in advice.silenced_codes
+    return (
+        advice.broken or _within(diagnostic.range.start, advice.dead) or _is_switched_off(advice, diagnostic.code or "")
+    )
+
+
+def _is_switched_off(advice: CellAdvice, code: str) -> bool:
+    if ALL_LINT_CODES in advice.silenced_codes and _LINT_CODE.fullmatch(code):
+        return True
+    return code in advice.silenced_codes
 
 
 def is_notebook_way(advice: CellAdvice, diagnostic: Diagnostic, words: str) -> bool:

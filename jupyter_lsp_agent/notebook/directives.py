@@ -20,6 +20,8 @@ _DIRECTIVE = re.compile(
 )
 _RULE_OFF = re.compile(r"\b(report\w+)\s*=\s*(?:false|none)\b", re.IGNORECASE)
 _CODES = re.compile(r"(?:noqa|disable)\s*[:=]\s*([\w, -]+)")
+ALL_LINT_CODES = "noqa"
+"""Stands for every code of the form that linters share: capitals and digits (`F401`)."""
 _TRIPLE = ("'''", '"""')
 
 
@@ -68,8 +70,11 @@ def _disarm(number: int, line: str) -> Replace:
 def _silenced(texts: Sequence[str]) -> Iterator[str]:
     for text in texts:
         yield from _RULE_OFF.findall(text)
-        for codes in _CODES.findall(text):
-            yield from re.findall(r"[\w-]+", codes)
+        codes = _CODES.findall(text)
+        for code in codes:
+            yield from re.findall(r"[\w-]+", code)
+        if "noqa" in text and not codes:
+            yield ALL_LINT_CODES
 
 
 def _comment_lines(lines: Sequence[str]) -> Iterator[int]:

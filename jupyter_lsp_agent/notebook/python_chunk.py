@@ -61,8 +61,14 @@ def compose_chunk(cell: PythonCell, context: ChunkContext) -> PythonChunk:
     if not rewrites and not context.hides_names:
         return PythonChunk(CellChunk(cell.lines), cell.findings, cell.advice)
     chunk = CellChunk(apply_rewrites(cell.lines, rewrites))
-    places = _to_cell(cell, [found.place for found in missing])
-    return PythonChunk(chunk, _findings(cell, missing, places), _advice(cell, context, chunk, checks, places))
+    told = [(found, place) for found in missing if (place := _to_cell(cell, found.place)) is not None]
+    advice = replace(
+        cell.advice,
+        checks=_check_lines(cell, chunk, checks),
+        missing_imports=tuple(place for _, place in told),
+        hides_names=context.hides_names,
+    )
+    return PythonChunk(chunk, (*cell.findings, *(_missing_module(found, place) for found, place in told)), advice)
 
 
 def _loosened(cell: PythonCell, names: frozenset[str]) -> Iterator[Rewrite]:
@@ -146,34 +152,24 @@ def _source(cell: PythonCell) -> SourceText:
     return SourceText("\n".join(line.text for line in cell.lines))
 
 
-def _to_cell(cell: PythonCell, places: list[TextRange]) -> list[TextRange]:
+def _to_cell(cell: PythonCell, place: TextRange) -> TextRange | None:
+    """Where a stretch of the cell's text came from; `None` for glue of a magic."""
     chunk = CellChunk(cell.lines)
-    found = []
-    for place in places:
-        start, end = chunk.to_cell(place.start), chunk.to_cell(place.end)
-        if start is not None and end is not None:
-            found.append(TextRange(start, max(start, end)))
-    return found
+    start, end = chunk.to_cell(place.start), chunk.to_cell(place.end)
+    return None if start is None or end is None else TextRange(start, max(start, end))
 
 
-def _findings(cell: PythonCell, missing: list[MissingImport], places: list[TextRange]) -> tuple[Diagnostic, ...]:
-    told = [
-        own_finding(
-            UNRESOLVED_IMPORT,
-            f"Cannot resolve imported module `{found.module}`: a folder of that name holds no Python",
-            place,
-        )
-        for found, place in zip(missing, places, strict=True)
-    ]
-    return (*cell.findings, *told)
+def _missing_module(found: MissingImport, place: TextRange) -> Diagnostic:
+    message = f"Cannot resolve imported module `{found.module}`: a folder of that name holds no Python"
+    return own_finding(UNRESOLVED_IMPORT, message, place)
 
 
-def _advice(
-    cell: PythonCell, context: ChunkContext, chunk: CellChunk, checks: list[_Check], missing: list[TextRange]
-) -> CellAdvice:
-    places = {check.name: place for check, place in zip(checks, _to_cell(cell, [c.place for c in checks]), strict=True)}
-    lines = {}
-    for number, line in enumerate(chunk.lines):
-        if line.cell_line is None and line.text.lstrip().startswith(CHECK):
-            lines[number] = places[line.text.lstrip().partition(":")[0]]
-    return replace(cell.advice, checks=lines, missing_imports=tuple(missing), hides_names=context.hides_names)
+def _check_lines(cell: PythonCell, chunk: CellChunk, checks: list[_Check]) -> dict[int, TextRange]:
+    """Virtual line of each check in the chunk → the statement that it is about."""
+    places = {check.name: place for check in checks if (place := _to_cell(cell, check.place)) is not None}
+    names = {
+        number: line.text.lstrip().partition(":")[0]
+        for number, line in enumerate(chunk.lines)
+        if line.cell_line is None and line.text.lstrip().startswith(CHECK)
+    }
+    return {number: places[name] for number, name in names.items() if name in places}

@@ -171,6 +171,23 @@ def test_rules_of_style_that_mean_a_file_are_left_out(sources: tuple[str, ...], 
     assert len(kept(*sources, at=at, code=code)) == left
 
 
+@pytest.mark.parametrize(
+    ("directive", "code", "left"),
+    [
+        ("# pyright: reportFoo=false", "reportFoo", 0),
+        ("# pyright: reportFoo=false", "reportBar", 1),
+        ("# ruff: noqa: F401", "F401", 0),
+        ("# ruff: noqa: F401", "F402", 1),
+        ("# ruff: noqa", "F402", 0),
+        ("# ruff: noqa", "unresolved-import", 1),
+        ("# type: ignore", "invalid-assignment", 1),
+    ],
+)
+def test_a_file_level_comment_holds_for_its_cell(directive: str, code: str, left: int) -> None:
+    assert len(kept("a = 1", f"{directive}\nb = 2", at="b = 2", code=code)) == left
+    assert len(kept("a = 1", f"{directive}\nb = 2", at="a = 1", code=code)) == 1
+
+
 def test_a_check_of_an_annotation_is_told_at_the_annotation() -> None:
     virtual = document("cfg: int = 'a'", "cfg: str = 'b'")
     line = next(n for n, text in enumerate(virtual.text.split("\n")) if text.startswith("_jla_check"))

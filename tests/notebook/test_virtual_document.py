@@ -456,7 +456,7 @@ PIECES = st.sampled_from(
     """a = 1|x: int = 1|x: str = 's'|def f():~    return 1|class A:~    pass|raise A|while True:~    pass|%time b = 2
     |%%bash~ls|!ls|a?|await f()|from __future__ import annotations|# type: ignore|(|'''|  c = 3|>>> d = 4|@d|f = 3
     |import numpy.x as y|from e import *|😀 = '😀'|s = 'é\u2028'\t|if a:~    raise B~else:~    raise C|\\|%run f.py
-    |x, *y = z|\ud800|\x00|\x0c|with a as b:~    raise C~d = 4|%%time~%%time~x = 1|%%timeit x = 1~a = x""".replace(
+    |x, *y = z|\ud800|\x00|\x0c|with a as b:~    raise C~d = 4|%%time~%%time~x = 1|%%timeit x = 1~a = x|%pylab inline|%%capture c~x: list = 1|global x""".replace(
         "~", "\n"
     )
     .replace("\n    |", "|")
