@@ -66,7 +66,7 @@ def collect_names(tree: ast.Module, source: SourceText) -> ModuleNames:
     names = ModuleNames()
     has_walrus = any(":=" in line for line in source.lines)
     has_global = any("global " in line for line in source.lines)
-    for statement in _module_statements(tree.body):
+    for statement in module_statements(tree.body):
         _collect_statement(statement, source, names)
     if has_walrus:
         names.assigned.update(_walrus_targets(tree))
@@ -76,15 +76,16 @@ def collect_names(tree: ast.Module, source: SourceText) -> ModuleNames:
     return names
 
 
-def _module_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+def module_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of `body` and of its blocks, those inside definitions left out."""
     for statement in body:
         yield statement
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         for block in ("body", "orelse", "finalbody"):
-            yield from _module_statements(getattr(statement, block, ()))
+            yield from module_statements(getattr(statement, block, ()))
         for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            yield from _module_statements(part.body)
+            yield from module_statements(part.body)
 
 
 def _collect_statement(statement: ast.stmt, source: SourceText, names: ModuleNames) -> None:

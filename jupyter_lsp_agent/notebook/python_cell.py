@@ -20,6 +20,7 @@ from jupyter_lsp_agent.notebook.cell_translation import CellTranslation
 from jupyter_lsp_agent.notebook.directives import Directives, find_directives
 from jupyter_lsp_agent.notebook.dunder_file import find_dunder_file_uses
 from jupyter_lsp_agent.notebook.future_imports import find_future_imports
+from jupyter_lsp_agent.notebook.global_statements import global_rewrites
 from jupyter_lsp_agent.notebook.line_map import CellChunk, MappedLine
 from jupyter_lsp_agent.notebook.module_names import ModuleNames, collect_names
 from jupyter_lsp_agent.notebook.python_syntax import SyntaxFault, find_syntax_fault, parse
@@ -131,7 +132,7 @@ def _sound_cell(
     futures = find_future_imports(tree, sources)
     end = find_cell_end(tree.body)
     names = collect_names(tree, sources)
-    rewrites: list[Rewrite] = [*directives.rewrites, *futures.rewrites]
+    rewrites: list[Rewrite] = [*directives.rewrites, *futures.rewrites, *global_rewrites(tree, sources)]
     if end is not None:
         rewrites += reachability_rewrites(sources, end)
     chunk = CellChunk(lines)

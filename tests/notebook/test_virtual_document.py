@@ -266,6 +266,11 @@ def test_future_imports_move_to_the_top() -> None:
     assert "pass\nclass P: ..." in text
 
 
+def test_a_global_statement_outside_functions_is_taken_out() -> None:
+    assert body("x: int = 1", "if True:\n    global x, y") == "x: int = 1\nif True:\n    pass"
+    assert body("def f():\n    global x\n    x = 1") == "def f():\n    global x\n    x = 1"
+
+
 def test_a_future_import_in_the_middle_of_a_cell_stays_an_error() -> None:
     assert own(build("x = 1\nfrom __future__ import annotations")) == [(0, 1, 0, "invalid-syntax")]
 
@@ -456,9 +461,8 @@ PIECES = st.sampled_from(
     """a = 1|x: int = 1|x: str = 's'|def f():~    return 1|class A:~    pass|raise A|while True:~    pass|%time b = 2
     |%%bash~ls|!ls|a?|await f()|from __future__ import annotations|# type: ignore|(|'''|  c = 3|>>> d = 4|@d|f = 3
     |import numpy.x as y|from e import *|😀 = '😀'|s = 'é\u2028'\t|if a:~    raise B~else:~    raise C|\\|%run f.py
-    |x, *y = z|\ud800|\x00|\x0c|with a as b:~    raise C~d = 4|%%time~%%time~x = 1|%%timeit x = 1~a = x|%pylab inline|%%capture c~x: list = 1|global x""".replace(
-        "~", "\n"
-    )
+    |x, *y = z|\ud800|\x00|\x0c|with a as b:~    raise C~d = 4|%%time~%%time~x = 1|%%timeit x = 1~a = x
+    |%pylab inline|%%capture c~x: list = 1|global x""".replace("~", "\n")
     .replace("\n    |", "|")
     .split("|")
 )
