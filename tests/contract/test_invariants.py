@@ -83,7 +83,8 @@ def test_no_server_is_named_outside_the_catalogue() -> None:
 
     def names_one(path: Path) -> object:
         texts = {node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant)}
-        return path.parent.name != "servers" and ids & texts
+        # The notebook side has languages, some of which are called like their servers, and no way to a server.
+        return path.parent.name not in {"servers", "notebook"} and ids & texts
 
     assert not offenders(names_one)
 
