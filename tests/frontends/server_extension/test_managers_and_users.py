@@ -61,3 +61,29 @@ def test_who_may_only_read_cannot_edit_or_restart(tmp_path):
         server.token = TOKEN
         assert server.get("status").status == 403
     assert sources_of(tmp_path / "n.ipynb") == ["a = 1"]
+
+
+def test_sessions_belong_to_their_user(tmp_path):
+    write_notebook(tmp_path / "n.ipynb", "a = 1")
+    with jupyter_server(tmp_path, config=_USERS) as server:
+        server.token = "token-of-ann"
+        server.check("n.ipynb", session="work")
+        server.edit("n.ipynb", {"op": "replace", "cell": 0, "source": "print(b)"}, session="work")
+        assert [one["session"] for one in server.get("sessions").json] == ["work"]
+        server.token = "token-of-bob"
+        assert server.get("sessions").json == []
+        # The same name is another session: what ann broke is not new to bob, and his reset is not hers.
+        assert server.check("n.ipynb", session="work")["counts"]["preexisting"] == 1
+        server.ok("baseline", path="n.ipynb", session="work", action="reset")
+        server.token = "token-of-ann"
+        assert server.check("n.ipynb", session="work")["counts"]["outstanding"] == 1
+
+
+def test_all_who_hold_the_one_token_are_one_user(tmp_path):
+    # Without a cookie jupyter_server gives each request another random name.
+    write_notebook(tmp_path / "n.ipynb", "a = 1")
+    with jupyter_server(tmp_path) as server:
+        names = {server.send("GET", "api/me").json["identity"]["username"] for _ in range(2)}
+        assert len(names) == 2
+        server.check("n.ipynb", session="work")
+        assert [one["session"] for one in server.get("sessions").json] == ["work"]
