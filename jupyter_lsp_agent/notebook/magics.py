@@ -51,6 +51,7 @@ _USER_MAGIC = CellMagic(BodyKind.PYTHON)
 _DEFINITION = re.compile(
     r"(?:cpdef\s[^(\n=]*?|def\s+|cdef\s+class\s+|class\s+)([^\W\d]\w*)\s*[(:]|([^\W\d]\w*)\s*=(?!=)", re.UNICODE
 )
+_FORTRAN_DEFINITION = re.compile(r"(?:[\w*(), =]+\s)?(?:subroutine|function)\s+([a-z]\w*)\s*\(", re.IGNORECASE)
 _VERSION = re.compile(r"[\d.]+(?:\.exe)?$")
 
 
@@ -265,11 +266,12 @@ def _bindings(arguments: str, magic: CellMagic) -> list[tuple[str, str]]:
 
 
 def _definitions(lines: Sequence[SourceLine]) -> Iterator[str]:
-    """Names that a body much like Python defines at its top level."""
+    """Names that a body much like Python, or one of Fortran, defines at its top level."""
     found: dict[str, None] = {}
     for line in lines:
-        match = _DEFINITION.match(line.text)
-        name = (match[1] or match[2]) if match else None
+        match, fortran = _DEFINITION.match(line.text), _FORTRAN_DEFINITION.match(line.text.strip())
+        # The compiler behind the magic gives Fortran's names in small letters.
+        name = (match[1] or match[2]) if match else fortran and fortran[1].lower()
         if name and not name.startswith("_"):
             found[name] = None
     yield from found

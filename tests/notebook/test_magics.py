@@ -189,6 +189,7 @@ BINDINGS = [
     ("%Rpull v w", [("v", "Any"), ("w", "Any")]),
     ("%%cython\ndef f(x):\n  def i(): pass\ncpdef int g(int x): pass\ncdef h(): pass\ncdef class C:\n  pass\nK = 1",
      [("f", "Any"), ("g", "Any"), ("C", "Any"), ("K", "Any")]),
+    ("%%fortran\n  subroutine Rhs(x, y)\nreal*8 function g(a)\nend function", [("rhs", "Any"), ("g", "Any")]),
     ("%%frobnicate\nimport os\na, b = 1, 2\ndef f(): pass", [("a", "Any"), ("b", "Any"), ("f", "Any"), ("os", "Any")]),
     ("%%frobnicate\nno python at all", []),
 ]  # fmt: skip
