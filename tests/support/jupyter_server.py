@@ -188,6 +188,8 @@ def _environment(home: str) -> dict[str, str]:
         name: str(Path(home, name.lower()))
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
     }
+    for folder in own.values():
+        Path(folder).mkdir(exist_ok=True)
     return {**os.environ, **own, "IPYTHONDIR": home, "PYTHONPATH": str(PACKAGE_ROOT), "JUPYTER_PREFER_ENV_PATH": "0"}
 
 

@@ -28,12 +28,7 @@ class SharedNotebook:
         self._reader: asyncio.Task[None]
 
     async def __aenter__(self) -> "SharedNotebook":
-        body = {"format": "json", "type": "notebook"}
-        session = await asyncio.to_thread(
-            self._server.send, "PUT", f"api/collaboration/session/{quote(self._path)}", body
-        )
-        ids = session.json
-        room = f"api/collaboration/room/json:notebook:{ids['fileId']}?sessionId={ids['sessionId']}&token={TOKEN}"
+        room = await asyncio.to_thread(self._room)
         self._socket = await websocket_connect(self._server.url.replace("http", "ws", 1) + room)
         self._subscription = self.notebook.ydoc.observe(self._send_own)
         await self._socket.write_message(create_sync_message(self.notebook.ydoc), binary=True)
@@ -56,6 +51,16 @@ class SharedNotebook:
         while not condition():
             self._changed.clear()
             await self._changed.wait()
+
+    def _room(self) -> str:
+        """The room's address, as jupyter-collaboration gives it, else as jupyter_server_documents does."""
+        body = {"format": "json", "type": "notebook"}
+        session = self._server.send("PUT", f"api/collaboration/session/{quote(self._path)}", body)
+        if session.status in {200, 201}:
+            query = f"sessionId={session.json['sessionId']}&token={TOKEN}"
+            return f"api/collaboration/room/json:notebook:{session.json['fileId']}?{query}"
+        file_id = self._server.send("POST", f"api/fileid/index?path={quote(self._path)}", b"").json["id"]
+        return f"api/collaboration/room/json:notebook:{file_id}?token={TOKEN}"
 
     async def _read(self) -> None:
         while (message := await self._socket.read_message()) is not None:
