@@ -180,8 +180,10 @@ def _walrus_targets(tree: ast.Module) -> Iterator[str]:
 
 
 def _global_names(tree: ast.Module) -> Iterator[str]:
+    """What functions declare `global`; at module level it says nothing."""
+    outside = set(map(id, module_statements(tree.body)))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Global):
+        if isinstance(node, ast.Global) and id(node) not in outside:
             yield from node.names
 
 
