@@ -69,7 +69,7 @@ def _bound_names(lines: Sequence[str]) -> Iterator[str]:
         if body_of is not None and depth > body_of:
             continue
         body_of = depth if _DEFINED.match(line) else None
-        yield from (name for name in _names_of_line(line) if name not in _KEYWORDS)
+        yield from (name for name in _names_of_line(line) if name not in _KEYWORDS and name.isidentifier())
 
 
 def _names_of_line(line: str) -> Iterator[str]:

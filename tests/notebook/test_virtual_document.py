@@ -69,6 +69,11 @@ def test_the_prefix_gives_the_kernels_names_values() -> None:
         assert name in names
 
 
+def test_a_setting_that_is_no_name_does_no_harm() -> None:
+    names = run(kernel_document(build("x = 1", kernel_names=frozenset({"a b", "class", "", "spark"}))).text)
+    assert "spark" in names
+
+
 def test_only_code_of_the_kernels_language_is_in_its_document() -> None:
     content = notebook_json("a = 1", "b = 2", "c = 3", "d = 4")
     content["cells"][1]["cell_type"] = "markdown"
