@@ -16,11 +16,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import ServerNotFoundError
+from jupyter_lsp_agent.servers.installed import NODE_ID, OWN_FOLDER, program_folders, read_installed, servers_folder
 from jupyter_lsp_agent.servers.roots import is_inside
 from jupyter_lsp_agent.servers.spec import ServerOverride, ServerSpec
-
-OWN_FOLDER = "jupyter-lsp-agent"
-"""The name of our folder below a Jupyter data folder; servers lie in `servers/<id>` there."""
 
 _NO_OVERRIDE = ServerOverride()
 _BIN = "Scripts" if os.name == "nt" else "bin"
@@ -122,10 +120,11 @@ def resolve_command(
     """
     needs = _find_needs(spec, search)
     if override.command is not None:
-        return replace(_configured(spec, override.command, search), needs=needs)
+        configured = _configured(spec, override.command, search)
+        return replace(configured, needs=(*needs, *_find_node(spec, Path(configured.argv[0]), search)))
     program, arguments = spec.command[0], spec.command[1:]
     for path, source in _places(spec, program, search, root):
-        return ResolvedCommand((str(path), *arguments), source, needs)
+        return ResolvedCommand((str(path), *arguments), source, (*needs, *_find_node(spec, path, search)))
     raise ServerNotFoundError(f"{spec.title} ({program}) is not installed on this machine; {install_advice(spec)}")
 
 
@@ -138,6 +137,25 @@ def _find_needs(spec: ServerSpec, search: CommandSearch) -> tuple[Path, ...]:
                 f"{spec.install.hint or f'put `{need}` on PATH'}"
             )
     return tuple(place[0] for place in found.values() if place is not None)
+
+
+def _find_node(spec: ServerSpec, path: Path, search: CommandSearch) -> tuple[Path, ...]:
+    """The Node.js for a program that is a script of it; empty for any other program."""
+    try:
+        with path.open("rb") as file:
+            first_line = file.readline(200)
+    except OSError:
+        return ()
+    if not first_line.startswith(b"#!") or b"node" not in first_line.rsplit(b"/", 1)[-1]:
+        return ()
+    installed = (read_installed(servers_folder(folder), NODE_ID) for folder in search.data_folders)
+    folders = [*search.safe_path(), *(str(one.folder / _BIN) for one in installed if one is not None)]
+    found = next((node for folder in folders if (node := _executable(Path(folder) / "node")) is not None), None)
+    if found is None:
+        raise ServerNotFoundError(
+            f"{spec.title} needs Node.js, which is not on this machine; install Node.js, or {install_advice(spec)}"
+        )
+    return (found,)
 
 
 def install_advice(spec: ServerSpec) -> str:
@@ -163,9 +181,9 @@ def _places(
     spec: ServerSpec, program: str, search: CommandSearch, root: Path | None
 ) -> Iterator[tuple[Path, CommandSource]]:
     for folder in search.data_folders:
-        home = folder / OWN_FOLDER / "servers" / spec.server_id
-        own = home.glob(spec.install.program_folder) if spec.install.program_folder else ()
-        yield from _found(program, (home / _BIN, home / "node_modules" / ".bin", *own), CommandSource.INSTALLED)
+        installed = read_installed(servers_folder(folder), spec.server_id)
+        if installed is not None:
+            yield from _found(program, program_folders(installed.folder, spec.install), CommandSource.INSTALLED)
     if root is not None and search.is_trusted(root):
         folders = (root / ".venv" / _BIN, root / "node_modules" / ".bin")
         yield from _found(program, folders, CommandSource.WORKSPACE)

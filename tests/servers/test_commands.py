@@ -10,6 +10,7 @@ import pytest
 from jupyter_lsp_agent.core.errors import ServerNotFoundError
 from jupyter_lsp_agent.core.ids import LanguageId, ServerId
 from jupyter_lsp_agent.servers.commands import CommandSearch, CommandSource, read_command_search, resolve_command
+from jupyter_lsp_agent.servers.installed import write_record
 from jupyter_lsp_agent.servers.registry import ServerRegistry
 from jupyter_lsp_agent.servers.spec import DocumentKind, InstallRecipe, ServerOverride, ServerSpec
 
@@ -39,9 +40,16 @@ def search(tmp_path: Path) -> CommandSearch:
     )
 
 
+def record(folder: Path) -> None:
+    """Have the install in folder `1` count."""
+    home = folder / "data/jupyter-lsp-agent/servers/served"
+    if home.is_dir():
+        write_record(home, "1", SPEC.install)
+
+
 PLACES = [
-    (CommandSource.INSTALLED, "data/jupyter-lsp-agent/servers/served/bin/served"),
-    (CommandSource.INSTALLED, "data/jupyter-lsp-agent/servers/served/node_modules/.bin/served"),
+    (CommandSource.INSTALLED, "data/jupyter-lsp-agent/servers/served/1/bin/served"),
+    (CommandSource.INSTALLED, "data/jupyter-lsp-agent/servers/served/1/node_modules/.bin/served"),
     (CommandSource.WORKSPACE, "work/.venv/bin/served"),
     (CommandSource.WORKSPACE, "work/node_modules/.bin/served"),
     (CommandSource.OWN_ENVIRONMENT, "own/served"),
@@ -53,6 +61,7 @@ PLACES = [
 def test_the_places_in_their_order(tmp_path, search, first):
     for _source, place in PLACES[first:]:
         program(tmp_path / place)
+    record(tmp_path)
     trusting = replace(search, trusted_roots=(tmp_path / "work",))
     found = resolve_command(SPEC, trusting, root=tmp_path / "work")
     assert (found.argv, found.source) == ((str(tmp_path / PLACES[first][1]), "--stdio"), PLACES[first][0])
@@ -100,7 +109,8 @@ def test_what_is_missing_is_told_with_the_way_to_get_it(search):
 
 @pytest.mark.parametrize("command", [("{tmp}/mine/it", "-x"), ("it", "-x")])
 def test_a_configured_command_comes_before_all(tmp_path, search, command):
-    program(tmp_path / "data/jupyter-lsp-agent/servers/served/bin/served")
+    program(tmp_path / "data/jupyter-lsp-agent/servers/served/1/bin/served")
+    record(tmp_path)
     mine = program(tmp_path / "mine/it")
     search = replace(search, path=(str(tmp_path / "mine"),))
     override = ServerOverride(command=tuple(part.replace("{tmp}", str(tmp_path)) for part in command))
@@ -154,3 +164,19 @@ def test_the_packages_beside_a_program_are_found_through_links(tmp_path, search)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/served").symlink_to(real)
     assert resolve_command(SPEC, search).node_modules == tmp_path / "lib/node_modules"
+
+
+def test_an_install_without_its_record_does_not_count(tmp_path, search):
+    program(tmp_path / "data/jupyter-lsp-agent/servers/served/1/bin/served")
+    with pytest.raises(ServerNotFoundError):
+        resolve_command(SPEC, search)
+    record(tmp_path)
+    assert resolve_command(SPEC, search).source is CommandSource.INSTALLED
+
+
+def test_a_script_of_nodejs_needs_nodejs(tmp_path, search):
+    program(tmp_path / "bin/served").write_text("#!/usr/bin/env node\n")
+    with pytest.raises(ServerNotFoundError, match=r"needs Node\.js"):
+        resolve_command(SPEC, search)
+    node = program(tmp_path / "bin/node")
+    assert resolve_command(SPEC, search).needs == (node,)
