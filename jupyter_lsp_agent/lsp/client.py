@@ -17,7 +17,7 @@ from enum import IntEnum
 from typing import Final
 
 from jupyter_lsp_agent.core.behaviour import ChangedFilesReaction
-from jupyter_lsp_agent.core.clock import Clock
+from jupyter_lsp_agent.core.clock import Clock, time_limit
 from jupyter_lsp_agent.core.errors import TransportError
 from jupyter_lsp_agent.core.ids import DocumentUri
 from jupyter_lsp_agent.core.launch import ServerLaunch, TextDocument
@@ -209,7 +209,9 @@ class LanguageClient:
 
     async def _diagnose(self, entry: OpenDocument, document: TextDocument, *, recheck: bool) -> DiagnosticReport:
         began_seconds = self._clock.monotonic_seconds()
-        async with entry.lock, self._turn(entry):
+        async with entry.lock, self._turn(entry) as has_turn:
+            if has_turn and not self._launch.behaviour.one_at_a_time:
+                await self._let_finish(entry)
             await self._documents.close_surplus()
             await self._documents.synchronise(entry, document.text, resend=self._must_resend(entry, recheck=recheck))
             entry.is_pending = True
@@ -226,11 +228,24 @@ class LanguageClient:
                 verdict.related_documents,
             )
 
-    def _turn(self, entry: OpenDocument) -> AbstractAsyncContextManager[None]:
+    def _turn(self, entry: OpenDocument) -> AbstractAsyncContextManager[object]:
+        """Its turn, where the verdict on a document is pushed; nothing where it is pulled."""
         behaviour = self._launch.behaviour
         is_pulled = bool(self.capabilities.pull_providers(entry.language_id))
         needs_turn = not is_pulled or behaviour.merge_push_with_pull or behaviour.one_at_a_time
         return self._turns.turn() if needs_turn else nullcontext()
+
+    async def _let_finish(self, entry: OpenDocument) -> None:
+        """Let the server finish what was given up: until then its quiet says nothing about the next document."""
+        store = self._server.store
+        for other in self._documents.given_up(entry):
+            try:
+                async with time_limit(self._clock, max(0.0, TURN_SECONDS - store.age_seconds(other.uri))):
+                    await store.wait_for_push(other.uri)
+            except TimeoutError:
+                other.is_silent = True
+            else:
+                other.is_pending = False
 
     def _must_resend(self, entry: OpenDocument, *, recheck: bool) -> bool:
         """Whether a text that the server has is to be sent again: what was pushed for it may be outdated or was given

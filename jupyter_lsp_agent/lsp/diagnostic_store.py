@@ -77,6 +77,10 @@ class DiagnosticStore:
         )
         known.is_settled = False
 
+    def age_seconds(self, uri: str) -> float:
+        """How long ago the version that an open document has was sent."""
+        return self._clock.monotonic_seconds() - self._records[uri_key(uri)].pushes.began_seconds
+
     def forget(self, uri: str) -> None:
         """Drop all results on a document, before it is closed."""
         if self._records.pop(uri_key(uri), None) is None or self._n_without_farewell >= _MAX_WITHOUT_FAREWELL:

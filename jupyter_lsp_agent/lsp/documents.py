@@ -49,6 +49,8 @@ class OpenDocument:
     """Something beside its text changed, so that what was pushed for it may be old: it is to be sent once more."""
     is_pending: bool = False
     """Its verdict is being waited for. Where nobody waits any more it was given up, perhaps by the server too."""
+    is_silent: bool = False
+    """The server had time enough to say something on it, and did not."""
 
     @property
     def lines(self) -> list[str]:
@@ -89,6 +91,11 @@ class DocumentSync:
             self._documents[key] = OpenDocument(document.uri, document.language_id, DocumentVersion(0))
         self._documents.move_to_end(key)
         return self._documents[key]
+
+    def given_up(self, entry: OpenDocument) -> list[OpenDocument]:
+        """The documents but this one on which the server may still be at work though the wait was given up."""
+        others = [other for other in self._documents.values() if other is not entry and other.version > 0]
+        return [other for other in others if other.is_pending and not other.is_silent]
 
     def mark_outdated(self) -> None:
         """Have every open document sent again before the next answer on it is believed."""
@@ -181,7 +188,7 @@ class DocumentSync:
     def _begin(self, entry: OpenDocument, text: str, *, opened: bool) -> None:
         entry.version = DocumentVersion(next(self._versions))
         entry.text = text
-        entry.is_outdated = entry.is_pending = False
+        entry.is_outdated = entry.is_pending = entry.is_silent = False
         self._store.begin_version(entry.uri, entry.version, opened=opened)
 
     def _content_change(self, entry: OpenDocument, text: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ are taken one after the other. A pull needs no turn, its answer is an answer.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, Literal
 
 from jupyter_lsp_agent.core.clock import Clock
 
@@ -30,14 +30,14 @@ class Turns:
         self._lock = asyncio.Lock()
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    async def turn(self) -> AsyncIterator[Literal[True]]:
         """Wait for the turn, and have it during the block."""
         await self._lock.acquire()
         pass_on = _Once(self._lock)
         limit = self._limit_seconds
         timer = None if limit is None else self._clock.call_later(limit, pass_on)
         try:
-            yield
+            yield True
         finally:
             if timer is not None:
                 timer.cancel()

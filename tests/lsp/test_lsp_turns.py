@@ -60,3 +60,36 @@ async def test_a_pull_needs_no_turn() -> None:
             if call["method"] == "textDocument/diagnostic":
                 await stage.server.respond(call, {"kind": "full", "items": [error_item()]})
         assert [messages(await task) for task in tasks] == [["wrong"], ["wrong"]]
+
+
+async def test_what_was_given_up_is_finished_before_the_next_begins() -> None:
+    async with on_stage() as stage:
+        given_up = stage.diagnose("x\n")
+        version = await stage.opened()
+        given_up.cancel()
+        task = stage.diagnose("y\n", OTHER)
+        await stage.wind(5)
+        await stage.server.expect_nothing()
+        await stage.server.publish([error_item("in x")], version)
+        await stage.wind(0.2)
+        await stage.server.publish([error_item("in y")], await stage.opened(), OTHER)
+        await stage.wind(0.2)
+        assert messages(await task) == ["in y"]
+        # The verdict that came meanwhile is there for who asks again.
+        again = stage.diagnose("x\n")
+        await stage.wind(0.2)
+        assert messages(await again) == ["in x"]
+
+
+async def test_what_was_given_up_and_never_finished_holds_up_the_next_once() -> None:
+    async with on_stage() as stage:
+        given_up = stage.diagnose("x\n")
+        await stage.opened()
+        given_up.cancel()
+        for text in ("y\n", "z\n"):
+            task = stage.diagnose(text, OTHER)
+            await stage.wind(10 if text == "y\n" else 0)
+            version = await (stage.opened() if text == "y\n" else stage.changed())
+            await stage.server.publish([error_item(text)], version, OTHER)
+            await stage.wind(0.2)
+            assert messages(await task) == [text]
