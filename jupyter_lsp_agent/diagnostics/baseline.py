@@ -6,7 +6,7 @@ judged again by the new ones (`contents_to_judge`, `delta.replay`) before anythi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NewType
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic
@@ -160,11 +160,7 @@ class LastVerdict:
 
     def accepted(self) -> "LastVerdict":
         """The same, as a baseline: all that it holds counts as old."""
-        held = tuple(
-            TrackedFinding(tracked.finding, True, tracked.carried, tracked.of_unparsed_cell)  # noqa: FBT003
-            for tracked in self.findings
-        )
-        return LastVerdict(self.cells, held, self.judges, self.unparsed, self.seen_whole)
+        return replace(self, findings=tuple(replace(tracked, in_baseline=True) for tracked in self.findings))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """Where a line of an older state of a notebook is in the newer one.
 
-Cells that did not change need no lines compared. In a changed cell the lines are diffed; what the diffs leave over on
-both sides (all lines of cells that are gone or new too) is searched for runs that moved: that is what a split or a
-merge of cells does to lines, and cut and paste. Inside a replaced stretch, lines that only changed their indentation
-are still told apart.
+Cells that did not change need no lines compared. A changed cell's lines are diffed, together with those of neighbours
+that it was split into or merged from, so that of equal lines the order decides. What the diffs leave over on both
+sides (all lines of cells that are gone or new too) is searched for runs that moved, by cut and paste or with parts of
+cells. Inside a replaced stretch, lines that only changed their indentation are still told apart.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NewType
 
@@ -80,8 +80,11 @@ class _Builder:
         self._old, self._new, self._matching = old, new, matching
         self._places: dict[CellPlace, CellPlace] = {}
         self._hunks: list[tuple[Sequence[CellPlace], Sequence[CellPlace]]] = []
-        self._old_left = [_whole(old, cell) for cell, partner in enumerate(matching.new_of_old) if partner is None]
-        self._new_left = [_whole(new, cell) for cell, partner in enumerate(matching.old_of_new) if partner is None]
+        self._old_left: list[LineBlock] = []
+        self._new_left: list[LineBlock] = []
+        # Cells without a partner, until they turn out to be parts of a cell that was split or merged.
+        self._gone = {cell for cell, partner in enumerate(matching.new_of_old) if partner is None}
+        self._come = {cell for cell, partner in enumerate(matching.old_of_new) if partner is None}
 
     def result(self) -> LineShift:
         """What was found, frozen."""
@@ -105,29 +108,33 @@ class _Builder:
                     yield cell
 
     def compare_changed_cells(self) -> None:
-        """Diff each changed cell; what is left over waits for `find_moves`."""
+        """Diff each changed cell, with the neighbours that it was split into or merged from."""
         for old_cell in sorted(self._matching.changed):
             new_cell = self._matching.new_of_old[old_cell]
             if new_cell is not None and CellKind.CODE is self._old[old_cell].kind is self._new[new_cell].kind:
-                self._compare(_whole(self._old, old_cell), _whole(self._new, new_cell))
+                old_parts = _parts(self._old, old_cell, self._gone, _whole(self._new, new_cell))
+                new_parts = _parts(self._new, new_cell, self._come, _whole(self._old, old_cell))
+                self._gone.difference_update(old_parts)
+                self._come.difference_update(new_parts)
+                self._compare(_joined(self._old, old_parts), _joined(self._new, new_parts))
 
     def find_moves(self) -> None:
         """Look for the lines left over among each other."""
-        old, new = [_rest(side) for side in (self._old_left, self._new_left)]
+        old = _rest([*self._old_left, *(_whole(self._old, cell) for cell in self._gone)])
+        new = _rest([*self._new_left, *(_whole(self._new, cell) for cell in self._come)])
         moved = find_moved_lines(old, new)
         self._places |= moved
         self._hunks += hunks_between_runs(old, new, moved)
 
     def _compare(self, old: LineBlock, new: LineBlock) -> None:
         diff = diff_lines(old.lines, new.lines)
-        for old_line, new_line in diff.kept:
-            self._places[old.start.moved_by(old_line)] = new.start.moved_by(new_line)
+        self._places |= {old.places[old_line]: new.places[new_line] for old_line, new_line in diff.kept}
         for hunk in diff.hunks:
-            self._take_hunk(_part(old, hunk.old_start, hunk.old_end), _part(new, hunk.new_start, hunk.new_end))
+            self._take_hunk(old.part(hunk.old_start, hunk.old_end), new.part(hunk.new_start, hunk.new_end))
 
     def _take_hunk(self, old: LineBlock, new: LineBlock) -> None:
         if old.lines and new.lines:
-            self._hunks.append((old.places(), new.places()))
+            self._hunks.append((old.places, new.places))
             reindented = dict(_reindented(old, new))
             self._places |= reindented
             self._old_left += _without(old, set(reindented))
@@ -140,35 +147,56 @@ class _Builder:
 def _whole(cells: Sequence[Cell], cell: int) -> LineBlock:
     """All lines of a code cell; of other cells none, since nothing is found in them."""
     lines = split_lines(cells[cell].source) if cells[cell].kind is CellKind.CODE else ()
-    return LineBlock(CellPlace(cell, CellLine(0)), tuple(lines))
+    return LineBlock(tuple(CellPlace(cell, CellLine(line)) for line in range(len(lines))), tuple(lines))
+
+
+def _joined(cells: Sequence[Cell], parts: Iterable[int]) -> LineBlock:
+    blocks = [_whole(cells, part) for part in parts]
+    return LineBlock(
+        tuple(place for block in blocks for place in block.places),
+        tuple(line for block in blocks for line in block.lines),
+    )
+
+
+def _parts(cells: Sequence[Cell], cell: int, alone: set[int], partner: LineBlock) -> list[int]:
+    """The cell and its neighbours on both sides that have no partner and share lines with that of the cell."""
+    known = {line for line in partner.lines if line.strip()}
+    parts = [cell]
+    for step in (-1, 1):
+        place = cell + step
+        while place in alone and (known.intersection(_whole(cells, place).lines) or _is_empty(cells[place])):
+            parts.append(place)
+            place += step
+    return sorted(parts)
+
+
+def _is_empty(cell: Cell) -> bool:
+    """Whether there is no code in a cell."""
+    return cell.kind is not CellKind.CODE or not cell.source.strip()
 
 
 def _code_of(cells: Sequence[Cell], cell: int) -> list[CellPlace]:
     """The lines of a cell that are neither blank nor a comment."""
     block = _whole(cells, cell)
-    lines = zip(block.places(), block.lines, strict=True)
+    lines = zip(block.places, block.lines, strict=True)
     return [place for place, line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
-def _part(block: LineBlock, start: int, end: int) -> LineBlock:
-    return LineBlock(block.start.moved_by(start), block.lines[start:end])
-
-
 def _rest(blocks: list[LineBlock]) -> list[LineBlock]:
-    return sorted((block for block in blocks if block.lines), key=lambda block: block.start)
+    return sorted((block for block in blocks if block.lines), key=lambda block: block.places[0])
 
 
 def _reindented(old: LineBlock, new: LineBlock) -> Iterator[tuple[CellPlace, CellPlace]]:
     diff = diff_lines([line.strip() for line in old.lines], [line.strip() for line in new.lines])
     for old_line, new_line in diff.kept:
         if old.lines[old_line].strip():
-            yield old.start.moved_by(old_line), new.start.moved_by(new_line)
+            yield old.places[old_line], new.places[new_line]
 
 
 def _without(block: LineBlock, taken: set[CellPlace]) -> Iterator[LineBlock]:
     """The block's stretches of lines that are not `taken`."""
     start = 0
-    for end, place in enumerate([*block.places(), None]):
+    for end, place in enumerate([*block.places, None]):
         if place is None or place in taken:
-            yield _part(block, start, end)
+            yield block.part(start, end)
             start = end + 1

@@ -27,7 +27,7 @@ def find_moved_lines(old: Sequence[LineBlock], new: Sequence[LineBlock]) -> dict
         offset = free_from = 0
         while offset < len(block.lines):
             run = search.take_longest_run(block.lines, offset, free_from)
-            moved |= {block.start.moved_by(old_offset): place for old_offset, place in run}
+            moved |= {block.places[old_offset]: place for old_offset, place in run}
             offset = run[-1][0] + 1 if run else offset + 1
             free_from = offset if run else free_from
     return moved
@@ -63,7 +63,7 @@ class _Search:
         self._taken.update((number, offset + step) for step in steps)
         self._last = (number, offset + length - 1)
         block = self._blocks[number]
-        return [(start + step, block.start.moved_by(offset + step)) for step in steps]
+        return [(start + step, block.places[offset + step]) for step in steps]
 
     def _length(self, lines: Sequence[str], start: int, spot: _Spot, step: int, first: int = 0) -> int:
         """For how many lines `lines` and a block agree, from a place on, in one direction."""
@@ -88,16 +88,16 @@ def hunks_between_runs(
     old: Sequence[LineBlock], new: Sequence[LineBlock], moved: dict[CellPlace, CellPlace]
 ) -> Iterator[tuple[list[CellPlace], list[CellPlace]]]:
     """What was replaced inside a block that moved: the lines next to or between its runs, old and new."""
-    new_block_of = {place: block for block in new for place in block.places()}
+    new_block_of = {place: block for block in new for place in block.places}
     claimed = set(moved.values())
     for block in old:
-        for gap in _stretches(block.places(), moved):
+        for gap in _stretches(block.places, moved):
             there = _opposite(gap, moved, new_block_of, claimed)
             if there:
                 yield [place for place in gap if place not in moved], there
 
 
-def _stretches(places: list[CellPlace], moved: dict[CellPlace, CellPlace]) -> Iterator[list[CellPlace]]:
+def _stretches(places: Sequence[CellPlace], moved: dict[CellPlace, CellPlace]) -> Iterator[list[CellPlace]]:
     """Each stretch of lines that did not move, with the moved line before and after it where there is one."""
     stretch: list[CellPlace] = []
     for place in places:

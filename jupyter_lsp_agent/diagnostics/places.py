@@ -19,11 +19,16 @@ class CellPlace:
 
 @dataclass(frozen=True, slots=True)
 class LineBlock:
-    """Consecutive lines of one cell, without their ends, from `start` on."""
+    """Lines that follow each other, without their ends: of one cell, or of neighbouring cells.
 
-    start: CellPlace
+    Attributes:
+        places: where each line is.
+        lines: their text.
+    """
+
+    places: tuple[CellPlace, ...]
     lines: tuple[str, ...]
 
-    def places(self) -> list[CellPlace]:
-        """The place of each line."""
-        return [self.start.moved_by(offset) for offset in range(len(self.lines))]
+    def part(self, start: int, end: int) -> "LineBlock":
+        """The lines from `start` up to `end`."""
+        return LineBlock(self.places[start:end], self.lines[start:end])

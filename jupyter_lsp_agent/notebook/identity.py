@@ -146,6 +146,9 @@ def _pair_by_position(pairing: CellPairing) -> None:
             if pairing.old.ids[old] is not None and pairing.old.ids[old] in place_of:
                 pairing.add(old, place_of[pairing.old.ids[old]])
     for old_left, new_left in pairing.gaps():
-        for old, new in zip(old_left, new_left, strict=False):
+        # Nothing can be said of an empty cell that would have to be followed to another content.
+        old_filled = [old for old in old_left if pairing.old.contents[old].strip()]
+        new_filled = [new for new in new_left if pairing.new.contents[new].strip()]
+        for old, new in zip(old_filled, new_filled, strict=False):
             if pairing.old.kinds[old] is pairing.new.kinds[new] and not pairing.ids_differ(old, new):
                 pairing.add(old, new)

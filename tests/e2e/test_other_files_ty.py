@@ -69,6 +69,19 @@ async def test_an_edit_works_through_a_module_that_nobody_checked(tmp_path: Path
         assert told(await check(service, base)) == {"n.ipynb": ([1], 0)}
 
 
+async def test_an_edit_of_a_notebook_reaches_those_that_run_it(tmp_path: Path) -> None:
+    setup = write_notebook(tmp_path / "setup.ipynb", "limit = 3")
+    user = write_notebook(tmp_path / "n.ipynb", "%run setup.ipynb", "print(limit)")
+    async with opened_service(TY, tmp_path) as service:
+        report = await check(service, user)
+        assert (report.counts and report.counts.preexisting, report.verdict) == (0, "clean")
+        await check(service, setup)
+        write_notebook(setup, "bound = 3")
+        assert told(await check(service, setup)) == {"n.ipynb": ([1], 0)}
+        write_notebook(setup, "limit = bound = 3")
+        assert told(await check(service, setup)) == {"n.ipynb": ([], 1)}
+
+
 async def test_at_most_five_files_and_five_findings_of_each(tmp_path: Path) -> None:
     helpers = tmp_path / "helpers.py"
     helpers.write_text(GOOD)
