@@ -40,26 +40,22 @@ CASES = [
     *((server_id, False) for server_id in ("ty", "basedpyright", "typescript-language-server", "clangd")),
     ("bash-language-server", False),
 ]
-PATIENT = {("basedpyright", False)}
-"""Where nobody gives up. While such a server still checks what was given up, it pushes an empty list for the next text
-first; as long as that takes, the list cannot be told from a clean one. In the catalogue it is pulled."""
 
 
 class Walk:
     """One document's texts, one after the other."""
 
-    def __init__(self, client: LanguageClient, path: Path, language_id: str, seed: str, *, is_patient: bool) -> None:
+    def __init__(self, client: LanguageClient, path: Path, language_id: str, seed: str) -> None:
         self.client = client
         self.path = path
         self.language_id = language_id
         self.random = random.Random(seed)
-        self.patiences_seconds = [60.0] if is_patient else [60.0, 60.0, 60.0, 0.001, 0.05]
         self.n_verdicts = 0
 
     async def run(self, prefix: str) -> None:
         for step in range(N_STEPS):
             name = f"{prefix}{self.random.choice([step, step, max(0, step - 2)])}x"
-            patience_seconds = self.random.choice(self.patiences_seconds)
+            patience_seconds = self.random.choice([60.0, 60.0, 60.0, 0.001, 0.05])
             try:
                 async with time_limit(SystemClock(), patience_seconds):
                     await self.check(name, prefix)
@@ -86,15 +82,8 @@ async def test_every_verdict_is_about_its_own_text(server_id: str, tmp_path: Pat
     client = LanguageClient(server.launch(root, advertise_pull=advertise_pull), clock=SystemClock())
     await client.start()
     suffix = Path(server.file_name).suffix
-    is_patient = (server_id, advertise_pull) in PATIENT
     walks = [
-        Walk(
-            client,
-            root / f"part_{number}{suffix}",
-            server.language_id,
-            f"{SEED} {server_id} {number}",
-            is_patient=is_patient,
-        )
+        Walk(client, root / f"part_{number}{suffix}", server.language_id, f"{SEED} {server_id} {number}")
         for number in range(N_DOCUMENTS)
     ]
     try:
