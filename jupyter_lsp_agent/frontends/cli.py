@@ -59,9 +59,14 @@ def _run(options: argparse.Namespace, traits: Traits) -> int:
 
     settings = _load_settings(options, traits)
     _show_warnings()
-    as_json = options.json if options.command == "status" else options.format in {"json", "jsonl"}
+    as_json = getattr(options, "json", False) or getattr(options, "format", "") in {"json", "jsonl"}
     console = standard_console(json=as_json, progress=not getattr(options, "no_progress", True))
     try:
+        if options.command in {"install", "uninstall"}:
+            from jupyter_lsp_agent.frontends.cli_install import run_install, run_uninstall
+
+            run = run_install if options.command == "install" else run_uninstall
+            return run(options, settings, console)
         return asyncio.run(_until_terminated(_command(options, settings, console)))
     finally:
         console.close()

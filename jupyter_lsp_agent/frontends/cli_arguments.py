@@ -32,6 +32,11 @@ notebooks below it; without PATH the current folder is checked. Exit code: 0 not
 2 wrong usage, unreadable input, or a file without a verdict."""
 
 
+_INSTALL_DESCRIPTION = """\
+Install language servers from PyPI and npm into a folder of this program's own. Without ID: for each language found
+below the current folder, the first server of its chain. Exit code: 0, or 2 where something could not be installed."""
+
+
 class UsageError(Exception):
     """The command line cannot be understood; its text is one line."""
 
@@ -78,7 +83,19 @@ def _build_parser() -> argparse.ArgumentParser:
     )
     status.add_argument("--json", action="store_true", help="as one JSON object")
     status.add_argument("--probe", action="store_true", help="start each installed server once, and say how it went")
+    _add_installs(commands)
     return parser
+
+
+def _add_installs(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    install = commands.add_parser("install", help="install language servers", description=_INSTALL_DESCRIPTION)
+    install.add_argument("ids", nargs="*", metavar="ID", help="a server; without any, those that the files here need")
+    install.add_argument("--list", action="store_true", help="list what can be installed, and what is")
+    install.add_argument("--dry-run", action="store_true", help="tell what would be done, and do nothing")
+    uninstall = commands.add_parser("uninstall", help="remove a language server", description="Remove a server.")
+    uninstall.add_argument("id", metavar="ID", help="a server that `install` installed")
+    for command in (install, uninstall):
+        command.add_argument("--sys-prefix", action="store_true", help="in this environment, for all its users")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:

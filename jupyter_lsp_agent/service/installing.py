@@ -1,0 +1,126 @@
+"""Installing servers on request: which ones, where, and what is there already.
+
+The recipes are the catalogue's; how they are carried out is in `servers.install`. `install_strategy = "off"` switches
+all of it off.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from jupyter_lsp_agent.core.errors import InstallError, JupyterLspAgentError, ServerNotFoundError
+from jupyter_lsp_agent.servers.commands import read_command_search, resolve_command
+from jupyter_lsp_agent.servers.install import Installer
+from jupyter_lsp_agent.servers.installed import read_all_installed, servers_folder
+from jupyter_lsp_agent.servers.registry import ServerRegistry
+from jupyter_lsp_agent.servers.spec import ServerSpec
+from jupyter_lsp_agent.service.discovery import DiscoveredFile, DiscoveryOptions, discover
+from jupyter_lsp_agent.service.settings import Settings
+
+_OFF = 'installing is switched off here (`install_strategy` is "off")'
+
+
+class ServerInstalls:
+    """Installs and removes servers in one data folder.
+
+    Args:
+        settings: of this process.
+        sys_prefix: into the environment that we run in, for all its users, instead of the user's own data folder.
+        report: is told of each step, in a line for people.
+    """
+
+    def __init__(self, settings: Settings, *, sys_prefix: bool, report: Callable[[str], None]) -> None:
+        from jupyter_core.paths import jupyter_data_dir
+
+        servers = {language: [list(chain) for chain in chains] for language, chains in settings.servers.items()}
+        self._registry = ServerRegistry(servers, settings.server_settings)
+        self._is_off = settings.install_strategy == "off"
+        data = Path(sys.prefix) / "share" / "jupyter" if sys_prefix else Path(jupyter_data_dir())
+        self._servers = servers_folder(data)
+        search = read_command_search()
+        self._search = replace(search, data_folders=(data, *search.data_folders))
+        self._installer = Installer(self._servers, search, report)
+
+    def listing(self) -> list[str]:
+        """A line for each server that can be installed, and whether it is."""
+        there = {one.server_id: one for one in read_all_installed(self._servers)}
+        lines = []
+        for spec in self._registry:
+            if spec.install.pypi or spec.install.npm:
+                found = there.get(spec.server_id)
+                state = (
+                    "not installed"
+                    if found is None
+                    else "installed"
+                    if found.is_of(spec.install)
+                    else "another version"
+                )
+                lines.append(f"{spec.server_id:28} {state:16} {', '.join((*spec.install.pypi, *spec.install.npm))}")
+        return lines
+
+    def wanted_below(self, folder: Path) -> list[str]:
+        """The first server of each language that is found below `folder`, those left out that are on this machine."""
+        found = discover([str(folder)], DiscoveryOptions(include=("*",)))
+        languages = {language for file in found.files if (language := self._language_of(file)) is not None}
+        first = [chain[0] for language in sorted(languages) for chain in self._registry.chains(language)[:1]]
+        return [spec.server_id for spec in dict.fromkeys(first) if self._lack(spec)]
+
+    def plan(self, names: Sequence[str]) -> list[str]:
+        """The commands that `install` would run.
+
+        Raises:
+            SettingsError: no server has such a name.
+            InstallError: there is no recipe for one.
+        """
+        plans = [self._installer.plan(self._registry.get(name)) for name in names]
+        return [f"{plan.server_id}: {' '.join(command)}" for plan in plans for command in plan.commands]
+
+    def install(self, names: Sequence[str]) -> list[str]:
+        """Install these; a sentence for each that could not be, the others are there.
+
+        Raises:
+            SettingsError: no server has such a name; then nothing was begun.
+            InstallError: installing is switched off.
+        """
+        if self._is_off:
+            raise InstallError(_OFF)
+        problems = []
+        for spec in [self._registry.get(name) for name in names]:
+            problems += self._install_one(spec)
+        return problems
+
+    def uninstall(self, name: str) -> bool:
+        """Remove a server; false where it is not installed.
+
+        Raises:
+            SettingsError: no server has this name.
+        """
+        return self._installer.uninstall(self._registry.get(name).server_id)
+
+    def _install_one(self, spec: ServerSpec) -> list[str]:
+        try:
+            self._installer.install(spec)
+        except JupyterLspAgentError as error:
+            return [str(error)]
+        return self._lack(spec)
+
+    def _lack(self, spec: ServerSpec) -> list[str]:
+        """What is still missing before `spec` can be used, as sentences."""
+        try:
+            resolve_command(spec, self._search, override=self._registry.override(spec.server_id))
+        except ServerNotFoundError as error:
+            return [str(error)]
+        return []
+
+    def _language_of(self, file: DiscoveredFile) -> str | None:
+        if not file.is_notebook:
+            return self._registry.language_of(file.path)
+        from jupyter_lsp_agent.core.errors import NotebookError
+        from jupyter_lsp_agent.notebook.languages import detect_language
+        from jupyter_lsp_agent.notebook.reader import read_notebook
+
+        try:
+            return detect_language(read_notebook(file.path.read_bytes(), file.display_path))
+        except (OSError, NotebookError):
+            return None

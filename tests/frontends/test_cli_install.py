@@ -1,0 +1,91 @@
+"""`install` and `uninstall` on the command line. npm is a small script, so that nothing is fetched."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from jupyter_lsp_agent.frontends.cli import main
+
+NPM = f"""#!{sys.executable}
+import pathlib, sys
+if any("stylelint" in argument for argument in sys.argv):
+    sys.exit("no such package")
+folder = pathlib.Path(sys.argv[sys.argv.index("--prefix") + 1]) / "node_modules/.bin"
+folder.mkdir(parents=True)
+for name in ("prisma-language-server", "vim-language-server"):
+    (folder / name).write_text("#!/bin/sh\\n")
+    (folder / name).chmod(0o755)
+"""
+
+
+@pytest.fixture(autouse=True)
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine whose only program is npm, and an empty project as the current folder."""
+    for folder in ("tools", "project", "data"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "tools/npm").write_text(NPM)
+    (tmp_path / "tools/npm").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "tools"))
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path
+
+
+def folders(machine: Path) -> list[str]:
+    home = machine / "data/jupyter-lsp-agent/servers"
+    return sorted(entry.name for entry in home.iterdir() if entry.is_dir()) if home.is_dir() else []
+
+
+def test_a_named_server_is_installed_listed_and_removed(machine, capsys):
+    assert main(["install", "prisma"]) == 0
+    assert folders(machine) == ["prisma"]
+    capsys.readouterr()
+    assert main(["install", "--list"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in listed if line.startswith("prisma")] == [["prisma", "installed"]]
+    assert main(["uninstall", "prisma"]) == 0
+    assert folders(machine) == []
+    assert main(["uninstall", "prisma"]) == 2
+
+
+def test_without_a_name_it_is_what_the_files_here_need(machine):
+    for name in ("a.py", "schema.prisma", "deep/b.vim", "node_modules/Dockerfile"):
+        path = machine / "project" / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    # Python's own server is part of this package.
+    assert main(["install"]) == 0
+    assert folders(machine) == ["prisma", "vimls"]
+    assert main(["install"]) == 0
+
+
+def test_a_dry_run_changes_nothing(machine, capsys):
+    assert main(["install", "prisma", "--dry-run"]) == 0
+    assert "npm install --prefix" in capsys.readouterr().out
+    assert folders(machine) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["install", "nonsense"], "nonsense"),
+        (["install", "texlab"], "texlab"),
+        (["install", "stylelint"], "no such package"),
+        (["install", "docker-langserver"], "is not among it"),
+        (["--LspAgent.install_strategy=off", "install", "prisma"], "install_strategy"),
+        (["install", "--nonsense"], "--help"),
+    ],
+)
+def test_what_cannot_be_installed_is_one_line_and_exit_code_2(machine, capsys, arguments, said):
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert said in captured.err
+    assert "Traceback" not in captured.err
+
+
+def test_one_that_fails_does_not_keep_the_others(machine, capsys):
+    assert main(["install", "stylelint", "prisma"]) == 2
+    assert "no such package" in capsys.readouterr().err
+    assert "prisma" in folders(machine)
