@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# The tests of the server extension that need an environment of their own: live documents of jupyter-collaboration and of
+# jupyter_server_documents, which exclude each other, and requests made up by schemathesis.
+#
+#     tests/frontends/server_extension/own_environments.sh FOLDER
+#
+# FOLDER keeps the environments; what is there already is kept.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+folder=$1
+here=tests/frontends/server_extension
+
+# run NAME TEST PYTEST-OPTION…: the extra `NAME-test` in an environment of its own, and the test in it
+run() {
+    name=$1 test=$2
+    shift 2
+    [ -x "$folder/$name/bin/python" ] || python3 -m venv "$folder/$name"
+    "$folder/$name/bin/python" -m pip install --quiet --disable-pip-version-check -e ".[test,$name-test]"
+    "$folder/$name/bin/python" -m pytest -q "$@" "$here/$test"
+}
+
+mkdir -p "$folder"
+run collaboration test_live_documents.py
+run documents test_live_read_only.py
+# Its pytest plugin is not what is used here, and it warns.
+run schemathesis test_schemathesis.py -p no:schemathesis
