@@ -1,11 +1,12 @@
 """The catalogue: every entry well-formed, every name one server's, and a user's choices over it."""
 
 import re
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import pytest
 
 from jupyter_lsp_agent.core.errors import SettingsError
+from jupyter_lsp_agent.servers.catalogue_text import render_catalogue
 from jupyter_lsp_agent.servers.commands import CommandSearch
 from jupyter_lsp_agent.servers.registry import ServerRegistry, read_catalogue
 from jupyter_lsp_agent.servers.templates import template_variables
@@ -136,3 +137,8 @@ def test_an_entry_with_an_unknown_key_is_refused():
     text = '[chains]\n[servers.x]\ntitle = "X"\ndocuments = []\ncommand = ["x"]\nrootmarkers = []\n'
     with pytest.raises(SettingsError, match=r"'x'.*rootmarkers"):
         ServerRegistry(catalogue=text)
+
+
+def test_the_page_about_the_servers_is_made_from_the_catalogue():
+    page = Path(__file__).parents[2] / "docs/SERVERS.md"
+    assert page.read_text(encoding="utf-8") == render_catalogue(REGISTRY)
