@@ -29,11 +29,16 @@ _OPEN_NAMESPACE = re.compile(r"import \*|%\s*(?:run|pylab|store|load_ext|reload_
 
 @functools.cache
 def python_notebooks(max_cells: int = 200) -> tuple[tuple[str, Notebook], ...]:
-    """(name, notebook) of the corpus's Python notebooks of moderate size, sorted by name."""
+    """(name, notebook) of the corpus's Python notebooks of moderate size that hold plain Python, sorted by name."""
     with (CORPUS / "manifest.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["language"] == "python" and row["kind"] != "derived"]
     chosen = (row["file"] for row in rows if int(row["code_cells"] or 0) > 1 and int(row["cells"] or 0) <= max_cells)
-    return tuple((name, read_notebook((CORPUS / name).read_bytes(), name)) for name in sorted(chosen))
+    read = ((name, read_notebook((CORPUS / name).read_bytes(), name)) for name in sorted(chosen))
+    return tuple((name, notebook) for name, notebook in read if any(map(_is_looked_at, notebook.cells)))
+
+
+def _is_looked_at(cell: Cell) -> bool:
+    return bool(cell.source.strip()) and is_plain(cell)
 
 
 @functools.lru_cache(maxsize=50_000)

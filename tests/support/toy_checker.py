@@ -22,7 +22,7 @@ from jupyter_lsp_agent.notebook.model import Cell, CellKind
 
 CHAIN = ChainId("python/0")
 JUDGES = Judges({CHAIN: Judge(ServerId("toy"), "1")})
-BUILTINS = frozenset(dir(builtins))
+BUILTINS = frozenset(dir(builtins)) | {"display", "get_ipython", "In", "Out", "_", "__", "___"}
 
 
 @dataclass(frozen=True)
