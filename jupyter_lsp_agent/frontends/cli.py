@@ -62,10 +62,10 @@ def _run(options: argparse.Namespace, traits: Traits) -> int:
     as_json = getattr(options, "json", False) or getattr(options, "format", "") in {"json", "jsonl"}
     console = standard_console(json=as_json, progress=not getattr(options, "no_progress", True))
     try:
-        if options.command in {"install", "uninstall"}:
-            from jupyter_lsp_agent.frontends.cli_install import run_install, run_uninstall
+        if options.command in {"install", "uninstall", "trust"}:
+            from jupyter_lsp_agent.frontends.cli_install import run_install, run_trust, run_uninstall
 
-            run = run_install if options.command == "install" else run_uninstall
+            run = {"install": run_install, "uninstall": run_uninstall, "trust": run_trust}[options.command]
             return run(options, settings, console)
         return asyncio.run(_until_terminated(_command(options, settings, console)))
     finally:

@@ -1,4 +1,4 @@
-"""`install` and `uninstall`: language servers into a folder of our own."""
+"""`install`, `uninstall` and `trust`: what servers there are, and what they may run."""
 
 import argparse
 from pathlib import Path
@@ -7,6 +7,7 @@ from jupyter_lsp_agent.frontends.cli_arguments import USAGE_ERROR
 from jupyter_lsp_agent.frontends.cli_console import Console
 from jupyter_lsp_agent.service.installing import ServerInstalls
 from jupyter_lsp_agent.service.settings import Settings
+from jupyter_lsp_agent.service.trust import distrust, trust
 
 
 def run_install(options: argparse.Namespace, settings: Settings, console: Console) -> int:
@@ -31,4 +32,16 @@ def run_uninstall(options: argparse.Namespace, settings: Settings, console: Cons
     if installs.uninstall(options.id):
         return 0
     console.note(f"{options.id} is not installed there; `jupyter lsp-agent install --list` tells what is")
+    return USAGE_ERROR
+
+
+def run_trust(options: argparse.Namespace, _settings: Settings, console: Console) -> int:
+    """Trust a folder, or no longer; the exit code is 2 where it was not trusted."""
+    folder = Path(options.path)
+    if not options.remove:
+        console.result(f"trusted: {trust(folder)}\n")
+        return 0
+    if distrust(folder):
+        return 0
+    console.note(f"{folder} was not trusted by this command; see `trusted_roots` in Jupyter's configuration")
     return USAGE_ERROR

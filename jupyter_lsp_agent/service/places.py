@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import ServerUnavailableError, SettingsError
@@ -11,6 +11,7 @@ from jupyter_lsp_agent.servers.interpreters import Surroundings, read_surroundin
 from jupyter_lsp_agent.servers.registry import ServerRegistry
 from jupyter_lsp_agent.servers.roots import find_boundary, find_root
 from jupyter_lsp_agent.service.settings import Settings
+from jupyter_lsp_agent.service.trust import read_trusted_roots, trust_file
 from jupyter_lsp_agent.service.workspace import FILE_NAME, WorkspaceReader, narrow
 
 
@@ -47,6 +48,7 @@ class PlaceFinder:
         self._settings = settings
         self._server_root = server_root
         self._surroundings = read_surroundings(settings.trusted_roots)
+        self._trust_file = trust_file()
         self._workspaces = WorkspaceReader()
         self._registries: dict[str, ServerRegistry] = {}
         self._searches: dict[Path, CommandSearch] = {}
@@ -66,9 +68,12 @@ class PlaceFinder:
             named: what the user named: the document itself, or a folder above it.
         """
         boundary = find_boundary(path, named=named, server_root=self._server_root)
-        search = self._search_for(boundary)
+        # Read each time: a user who trusts a folder need not restart a server for it.
+        trusted = (*self._settings.trusted_roots, *read_trusted_roots(self._trust_file))
+        search = replace(self._search_for(boundary), trusted_roots=trusted)
         settings = self._narrowed(path, boundary, search)
-        return Place(path, boundary, settings, self._registry_for(settings), search, self._surroundings)
+        surroundings = replace(self._surroundings, trusted_roots=trusted)
+        return Place(path, boundary, settings, self._registry_for(settings), search, surroundings)
 
     def _narrowed(self, path: Path, boundary: Path, search: CommandSearch) -> Settings:
         root = find_root(path, (FILE_NAME,), boundary) or boundary
