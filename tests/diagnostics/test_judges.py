@@ -6,7 +6,7 @@ import pytest
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic, DiagnosticSeverity
 from jupyter_lsp_agent.core.ids import ServerId
-from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+from jupyter_lsp_agent.core.positions import CellLine, TextPosition, TextRange
 from jupyter_lsp_agent.diagnostics.baseline import (
     ChainId,
     FileBaseline,
@@ -14,6 +14,7 @@ from jupyter_lsp_agent.diagnostics.baseline import (
     Judge,
     Judges,
     StateVerdict,
+    UncheckedLines,
     contents_to_judge,
 )
 from jupyter_lsp_agent.diagnostics.delta import compute_delta, delta_without_baseline, first_verdict, replay
@@ -111,6 +112,18 @@ def test_findings_of_a_chain_without_an_answer_are_carried() -> None:
     assert delta.last is not None
     answered = with_linter(judge(cells("x = 1", USE)), lint(0))
     assert outcome(compute_delta(delta.last, answered)) == {"preexisting": ["1:0:6 foo", "0:0:0 style"]}
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [((0, 0), {"fixed": ["1:0:6 foo"]}), ((1, 1), {"carried": ["1:1:6 foo"]}), ((0, 5), {"carried": ["1:1:6 foo"]})],
+)
+def test_findings_on_lines_that_nobody_looked_at_are_carried(
+    lines: tuple[int, int], expected: dict[str, list[str]]
+) -> None:
+    unchecked = UncheckedLines(1, CellLine(lines[0]), CellLine(lines[1]))
+    now = replace(judge(cells("x = 1", "# note\nprint(foo)")), findings=(), unchecked=(unchecked,))
+    assert outcome(compute_delta(first_verdict(judge(cells("x = 1", USE))), now)) == expected
 
 
 def test_a_finding_of_a_deleted_cell_is_fixed_whoever_was_silent() -> None:
