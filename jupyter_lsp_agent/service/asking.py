@@ -23,6 +23,7 @@ from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.diagnostics.baseline import Judge
 from jupyter_lsp_agent.diagnostics.facts import ChainFailure
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, ServerReport
+from jupyter_lsp_agent.diagnostics.wording import counted
 from jupyter_lsp_agent.lsp.client import DiagnosticReport, LanguageClient
 from jupyter_lsp_agent.pool.changes import ChangeTracker
 from jupyter_lsp_agent.pool.choices import ServerFailure
@@ -144,6 +145,10 @@ class Asker:
             detail = f"{_names(question.chain)} refused to judge {question.path.name}: {error}"
             return _silence(question, NoVerdictReason.BROKEN, with_mend(detail))
         self._answered.add(answer.key)
+        if dropped := answer.value.report.dropped:
+            # What could not be read may have been the error: the rest is no verdict.
+            detail = f"{answer.key.server_id} sent {counted(dropped, 'finding')} that cannot be read"
+            return _silence(question, NoVerdictReason.BROKEN, with_mend(detail))
         return _chain_answer(question, answer)
 
     async def _answer(self, question: Question, candidates: Sequence[Candidate]) -> Answer[_Spoken]:

@@ -53,6 +53,7 @@ async def test_an_answer_without_findings_is_clean(tmp_path: Path, behaviour: st
         ("hang", "broken"),
         ("die_at_open", "broken"),
         ("refuse", "broken"),
+        ("garbled", "broken"),
         ("garbage", "broken"),
         ("silent", "starting"),
         ("mute", "starting"),

@@ -2,7 +2,8 @@
 
 For tests of the layers above the client, which need servers that live by themselves. It finds an error wherever a
 document says `BAD`. Behaviours: `good`, `push`, `silent` (never answers a pull), `mute` (offers no pull, never pushes),
-`hang` (never answers `initialize`), `die_at_start`, `die_at_open`, `refuse` (answers pulls with an error), `garbage`
+`hang` (never answers `initialize`), `die_at_start`, `die_at_open`, `garbled` (one of its findings
+cannot be read), `refuse` (answers pulls with an error), `garbage`
 (breaks its frames), `sleepy` (never answers a pull on a text with `SLEEP`), `slow` (answers a pull only after
 `slow.go` exists in its folder). It imports nothing of the package.
 """
@@ -79,7 +80,9 @@ def answer_pull(behaviour: str, message: dict, texts: dict[str, str]) -> None:
         sys.stdout.buffer.write(b"Content-Length: 5\r\n\r\n{{{{{")
         sys.stdout.buffer.flush()
     else:
-        if behaviour == "slow":
+        if behaviour == "garbled":
+            reply(message, {"kind": "full", "items": [{"range": "nowhere", "message": 3}, *findings("BAD")]})
+        elif behaviour == "slow":
             threading.Thread(target=answer_later, args=(message, text), daemon=True).start()
         else:
             reply(message, {"kind": "full", "items": findings(text)})
