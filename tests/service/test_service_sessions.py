@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from jupyter_lsp_agent.diagnostics.report import ContentSource, Report
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
 from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 from jupyter_lsp_agent.service.stores import OpenedDocument
-from tests.support.services import opened_service, scripted_settings, write_notebook
+from tests.support.services import SCRIPT, opened_service, scripted_settings, write_notebook
 
 KEY = SessionKey("ada", "work")
 IN_SESSION = Comparison(baseline="session", session=KEY)
@@ -139,6 +140,38 @@ async def test_another_server_judges_the_older_contents_first(tmp_path: Path) ->
         report = await check(service, path, server=ServerId("basedpyright"))
         assert [server.id for server in report.servers] == ["basedpyright"]
         assert said(report) == {"baseline": "session", "preexisting": 1, "outstanding": 1, "introduced": 1}
+
+
+async def test_a_fallback_in_the_middle_of_a_session_makes_nothing_new_and_nothing_fixed(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "n.ipynb", "x = 1  # BAD")
+    settings = scripted_settings(["good", "push"])
+    gate = f"import os, sys, runpy; os.path.exists('down') and sys.exit(3); sys.argv[1:] = ['good']; \
+runpy.run_path({str(SCRIPT)!r}, run_name='__main__')"
+    settings["server_settings"]["ty"] = {"command": [sys.executable, "-c", gate]}
+    async with opened_service(settings, tmp_path) as service:
+        assert [server.id for server in (await check(service, path)).servers] == ["ty"]
+        write_notebook(path, "x = 1  # BAD", "y = 'BAD'")
+        assert said(await check(service, path)) == {"baseline": "session", "preexisting": 1, "introduced": 1}
+        (tmp_path / "down").touch()
+        await service.restart("ty")
+        write_notebook(path, "# moved", "x = 1  # BAD", "y = 'BAD'")
+        report = await check(service, path)
+        assert report.fallback_used
+        assert said(report) == {"baseline": "session", "preexisting": 1, "outstanding": 1}
+        write_notebook(path, "# moved", "x = 1", "y = 'BAD'\n'BAD'")
+        expected = {"baseline": "session", "outstanding": 1, "introduced": 1, "fixed": 1, "at": [(1, 0)]}
+        assert said(await check(service, path)) == expected
+
+
+async def test_another_kernel_chosen_makes_nothing_new(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "n.ipynb", "x = 1  # BAD")
+    async with opened_service(scripted_settings(["good"]), tmp_path) as service:
+        await check(service, path)
+        write_notebook(path, "x = 1  # BAD", "y = 'BAD'")
+        await check(service, path)
+        kernel = {"name": "elsewhere", "language": "python", "display_name": "Elsewhere"}
+        write_notebook(path, "x = 1  # BAD", "y = 'BAD'", kernelspec=kernel)
+        assert said(await check(service, path)) == {"baseline": "session", "preexisting": 1, "outstanding": 1}
 
 
 async def test_a_package_installed_makes_nothing_new(tmp_path: Path) -> None:
