@@ -20,17 +20,16 @@ from jupyter_lsp_agent.core.diagnostic import (
     DiagnosticTag,
     RelatedInformation,
 )
-from jupyter_lsp_agent.core.positions import TextPosition, TextRange, split_lines
+from jupyter_lsp_agent.core.positions import TextPosition, TextRange
 from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
-from jupyter_lsp_agent.diagnostics.notebook_ways import is_notebook_way, is_silenced, names_it, plays_definitions_off
+from jupyter_lsp_agent.diagnostics.notebook_ways import is_notebook_way, is_silenced, plays_definitions_off
+from jupyter_lsp_agent.diagnostics.softening import Softening, words_at
 from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard
 from jupyter_lsp_agent.notebook.magic_prelude import TYPE_NAMES
 from jupyter_lsp_agent.notebook.reserved_names import PREFIX
 from jupyter_lsp_agent.notebook.virtual_document import VirtualDocument
 
 _NO_ADVICE = CellAdvice()
-_REMOTE = re.compile(r"[\"'](?:npm|jsr|node|https?):")
-"""Imports that a kernel fetches when it runs, and a server cannot see."""
 _OUR_NAME = re.compile(rf"\b{PREFIX}(\w+)")
 
 
@@ -59,7 +58,7 @@ def relocate(document: VirtualDocument, diagnostics: Sequence[Diagnostic]) -> Re
             found.append(placed)
         elif _is_lost(document, diagnostic):
             unmapped.append(diagnostic)
-    softened = _soften(document, found)
+    softened = Softening(document, found).soften(found)
     kept = [entry for finding in softened if (entry := _judge(document, finding)) is not None]
     return Relocated(tuple(kept), tuple(unmapped), frozenset(_guards(document, diagnostics)))
 
@@ -134,52 +133,8 @@ def _judge(document: VirtualDocument, finding: CellDiagnostic) -> CellDiagnostic
         return None if _is_unreachable(diagnostic) else finding
     if plays_definitions_off(diagnostic, document.redefined):
         return None
-    words = _words(document, finding)
+    words = words_at(document, finding)
     return None if is_silenced(advice, diagnostic) or is_notebook_way(advice, diagnostic, words) else finding
-
-
-def _words(document: VirtualDocument, finding: CellDiagnostic) -> str:
-    """What stands in the cell where the finding is, as far as it is in one line."""
-    start, end = finding.diagnostic.range.start, finding.diagnostic.range.end
-    lines = split_lines(document.sources.get(finding.cell_index, ""))
-    if start.line >= len(lines):
-        return ""
-    return lines[start.line][start.column : end.column if end.line == start.line else None]
-
-
-def _soften(document: VirtualDocument, findings: Sequence[CellDiagnostic]) -> Iterator[CellDiagnostic]:
-    """Names that may well be there are warnings: after a star import that failed, after magics that bind unseen
-    names."""
-    hidden = any(advice.hides_names for advice in document.advice.values()) or _star_failed(document, findings)
-    for finding in findings:
-        kind = kind_of(finding.diagnostic)
-        soft = (
-            (kind is FindingKind.UNDEFINED and hidden)
-            or (kind is FindingKind.POSSIBLY_UNBOUND and not _bound_here(document, finding))
-            or (kind is FindingKind.IMPORT and _REMOTE.match(_words(document, finding)) is not None)
-        )
-        yield _as_warning(finding) if soft else finding
-
-
-def _star_failed(document: VirtualDocument, findings: Sequence[CellDiagnostic]) -> bool:
-    for finding in findings:
-        stars = document.advice.get(finding.cell_index, _NO_ADVICE).star_imports
-        if kind_of(finding.diagnostic) is FindingKind.IMPORT and any(
-            star.start.line <= finding.diagnostic.range.start.line <= star.end.line for star in stars
-        ):
-            return True
-    return False
-
-
-def _bound_here(document: VirtualDocument, finding: CellDiagnostic) -> bool:
-    bound = document.advice.get(finding.cell_index, _NO_ADVICE).bound
-    return any(names_it(finding.diagnostic, name) for name in bound)
-
-
-def _as_warning(finding: CellDiagnostic) -> CellDiagnostic:
-    if finding.diagnostic.severity > DiagnosticSeverity.WARNING:
-        return finding
-    return replace(finding, diagnostic=replace(finding.diagnostic, severity=DiagnosticSeverity.WARNING))
 
 
 def _is_unreachable(diagnostic: Diagnostic) -> bool:

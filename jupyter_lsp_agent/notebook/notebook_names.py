@@ -15,11 +15,12 @@ class NotebookNames:
         self._assigned: Counter[str] = Counter()
         self._bound: Counter[str] = Counter()
         self._declared: Counter[str] = Counter()
+        self._defined: Counter[str] = Counter()
         self._annotations: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.contested: frozenset[str] = frozenset()
         """Names that one cell declares and another binds; only cells with such a name depend on others."""
         self.redefined: frozenset[str] = frozenset()
-        """Names that more than one cell declares."""
+        """Names that more than one cell defines."""
 
     def update(self, cells: Sequence[PythonCell]) -> None:
         """Count `cells`: what changed lies between what both lists begin and end with."""
@@ -31,13 +32,14 @@ class NotebookNames:
         self._count(new[start : len(new) - end], +1)
         self._cells = new
         self.contested = frozenset(name for name in self._declared if self._bound[name] > 1)
-        self.redefined = frozenset(name for name in self.contested if self._declared[name] > 1)
+        self.redefined = frozenset(name for name in self.contested if self._defined[name] > 1)
 
     def _count(self, cells: Sequence[PythonCell], sign: int) -> None:
         for cell in cells:
             _add(self._assigned, cell.assigned, sign)
             _add(self._bound, cell.advice.bound, sign)
             _add(self._declared, cell.declared, sign)
+            _add(self._defined, frozenset(definition.name for definition in cell.names.definitions), sign)
             for note in cell.names.annotations:
                 _add(self._annotations[note.name], (note.text,), sign)
 

@@ -138,6 +138,29 @@ def test_names_that_may_be_there_are_warnings(
     assert kept(*sources, at="x", code=code, message=message) == [severity]
 
 
+@pytest.mark.parametrize(
+    ("source", "at", "severity"),
+    [
+        ("def f():\n    return d.keys()", "d.keys", WARNING),
+        ("def f():\n    return d.keys()", "keys", WARNING),
+        ("def f() -> int:\n    return d", "d", WARNING),
+        ("def f():\n    d['a'].b", "d['a']", WARNING),
+        ("def f():\n    d + 1", "d + 1", WARNING),
+        ("f = lambda: d.keys()", "d.keys", WARNING),
+        ("def f():\n    g(d.a, 'x')", "'x'", ERROR),
+        ("def f():\n    math.sqroot(d)", "math.sqroot", ERROR),
+        ("def f(d):\n    return d.keys()", "d.keys", ERROR),
+        ("def f():\n    d = 1\n    return d.keys()", "d.keys", ERROR),
+        ("def f():\n    return only.keys()", "only.keys", ERROR),
+        ("d.keys()", "d.keys", ERROR),
+    ],
+)
+def test_the_type_of_a_name_that_cells_rebind_is_not_known_inside_functions(
+    source: str, at: str, severity: DiagnosticSeverity
+) -> None:
+    assert kept("d = 1\nonly = 1", "d = 's'", source, at=at, code="invalid-type") == [severity]
+
+
 def test_a_star_import_that_fails_is_one_error() -> None:
     virtual = document("import nothere\nfrom gone import *", "array([1])\nzeros(2)")
     names = [about(virtual, "array", "undefined-name"), about(virtual, "zeros", "undefined-name")]

@@ -103,7 +103,11 @@ CASES = [
         "annotated-anew-read-in-functions",
         ["x: int = 1\ndef f() -> int:\n    return x", "x: str = 'a'\ndef g() -> str:\n    return x", Z],
         [(2, 1)],
-        open_for="ty basedpyright pyright pyrefly",
+    ),
+    _case(
+        "value-anew-read-in-functions",
+        ["data = [1, 2]", "data = {'a': 1}", "def show():\n    return data.keys()\nshow()\ndata.append(3)\n" + Z],
+        [(2, 4), (2, 5)],
     ),
     _case(
         "function-anew",

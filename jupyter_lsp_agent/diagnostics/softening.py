@@ -1,0 +1,102 @@
+"""What may well be right when the notebook runs is a warning, not an error: names and types that depend on the
+moment."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, DiagnosticSeverity
+from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
+from jupyter_lsp_agent.diagnostics.notebook_ways import names_it
+from jupyter_lsp_agent.notebook.advice import CellAdvice
+from jupyter_lsp_agent.notebook.late_reads import find_late_reads
+from jupyter_lsp_agent.notebook.virtual_document import VirtualDocument
+
+_REMOTE = re.compile(r"[\"'](?:npm|jsr|node|https?):")
+"""Imports that a kernel fetches when it runs, and a server cannot see."""
+_NO_ADVICE = CellAdvice()
+
+
+class Softening:
+    """Judges the findings of one virtual document; what it finds out about a cell it keeps."""
+
+    def __init__(self, document: VirtualDocument, findings: Sequence[CellDiagnostic]) -> None:
+        self._document = document
+        self._late_reads: dict[int, list[tuple[str, TextRange]]] = {}
+        hides = any(advice.hides_names for advice in document.advice.values())
+        self._names_are_hidden = hides or self._star_failed(findings)
+
+    def soften(self, findings: Sequence[CellDiagnostic]) -> Iterator[CellDiagnostic]:
+        """The findings, errors that need not be any as warnings."""
+        for finding in findings:
+            is_error = finding.diagnostic.severity is DiagnosticSeverity.ERROR
+            yield _as_warning(finding) if is_error and self._depends_on_the_moment(finding) else finding
+
+    def _depends_on_the_moment(self, finding: CellDiagnostic) -> bool:
+        match kind_of(finding.diagnostic):
+            case FindingKind.UNDEFINED:
+                return self._names_are_hidden
+            case FindingKind.POSSIBLY_UNBOUND:
+                bound = self._document.advice.get(finding.cell_index, _NO_ADVICE).bound
+                return not any(names_it(finding.diagnostic, name) for name in bound)
+            case FindingKind.IMPORT:
+                return _REMOTE.match(words_at(self._document, finding)) is not None
+            case FindingKind.OTHER:
+                return self._is_about_late_read(finding)
+        return False
+
+    def _star_failed(self, findings: Sequence[CellDiagnostic]) -> bool:
+        """Whether `from … import *` of a module failed."""
+        for finding in findings:
+            line = finding.diagnostic.range.start.line
+            stars = self._document.advice.get(finding.cell_index, _NO_ADVICE).star_imports
+            if kind_of(finding.diagnostic) is FindingKind.IMPORT and any(
+                star.start.line <= line <= star.end.line for star in stars
+            ):
+                return True
+        return False
+
+    def _is_about_late_read(self, finding: CellDiagnostic) -> bool:
+        """Whether a type error is about a name that a function reads and several cells bind."""
+        place = finding.diagnostic.range
+        return any(
+            place.start == read.start and place.end <= read.end and self._is_rebound(name)
+            for name, read in self._reads_of(finding.cell_index)
+        )
+
+    def _reads_of(self, cell_index: int) -> list[tuple[str, TextRange]]:
+        found = self._late_reads.get(cell_index)
+        if found is None:
+            found = self._late_reads[cell_index] = list(self._find_reads(cell_index))
+        return found
+
+    def _find_reads(self, cell_index: int) -> Iterator[tuple[str, TextRange]]:
+        place = self._document.line_map.place_of(cell_index)
+        if place is None or self._document.language_id != "python":
+            return
+        for name, read in find_late_reads(place.chunk.text):
+            start, end = place.chunk.to_cell(read.start), place.chunk.to_cell(read.end)
+            if start is not None and end is not None:
+                yield name, TextRange(start, end)
+
+    def _is_rebound(self, name: str) -> bool:
+        """Whether several cells bind `name`; of definitions the last one counts, for servers as for kernels."""
+        binding = [advice for advice in self._document.advice.values() if name in advice.bound]
+        return len(binding) > 1 and name not in self._document.redefined
+
+
+def words_at(document: VirtualDocument, finding: CellDiagnostic) -> str:
+    """What stands in the cell where the finding is, as far as it is in one line."""
+    start, end = finding.diagnostic.range.start, finding.diagnostic.range.end
+    place = document.line_map.place_of(finding.cell_index)
+    virtual = document.line_map.to_virtual(finding.cell_index, TextPosition(start.line, start.column))
+    if place is None or virtual is None:
+        return ""
+    text = place.chunk.lines[virtual.line - place.first_line].text if virtual.line >= place.first_line else ""
+    length = end.column - start.column if end.line == start.line else len(text)
+    return text[virtual.column : virtual.column + length]
+
+
+def _as_warning(finding: CellDiagnostic) -> CellDiagnostic:
+    return replace(finding, diagnostic=replace(finding.diagnostic, severity=DiagnosticSeverity.WARNING))
