@@ -5,7 +5,6 @@ be compared or told to be incomparable (`diagnostics.baseline`).
 """
 
 import asyncio
-import hashlib
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -24,15 +23,14 @@ from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
 from jupyter_lsp_agent.notebook.python_cell import INVALID_SYNTAX
 from jupyter_lsp_agent.notebook.python_syntax import compiles
 from jupyter_lsp_agent.servers.interpreters import Interpreter, resolve_interpreter
-from jupyter_lsp_agent.servers.roots import find_root
 from jupyter_lsp_agent.service.asking import Asker, Waits
-from jupyter_lsp_agent.service.chains import choose_chains
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.namespace import startup_names
 from jupyter_lsp_agent.service.notebook_check import NotebookMemory, NotebookTask, Outcome, check_notebook
 from jupyter_lsp_agent.service.places import Place, ipython_startup_folder
 from jupyter_lsp_agent.service.requests import CheckRequest
 from jupyter_lsp_agent.service.settings import Settings
+from jupyter_lsp_agent.service.stamps import stamp_circumstances
 from jupyter_lsp_agent.service.text_check import TextTask, check_text, text_language
 
 _MAX_REMEMBERED_NOTEBOOKS = 64
@@ -157,7 +155,7 @@ class DocumentJudge:
             closes=not is_stored,
         )
         outcome = await check_notebook(task, self._asker)
-        stamps = await asyncio.to_thread(_stamps, place, task.language, request, interpreter)
+        stamps = await asyncio.to_thread(stamp_circumstances, place, task.language, request, interpreter)
         return Judged(
             verdict=_notebook_verdict(notebook, outcome, stamps),
             servers=outcome.servers,
@@ -180,7 +178,7 @@ class DocumentJudge:
             closes=not is_stored,
         )
         outcome = await check_text(task, self._asker)
-        stamps = await asyncio.to_thread(_stamps, place, language, request, interpreter)
+        stamps = await asyncio.to_thread(stamp_circumstances, place, language, request, interpreter)
         return Judged(
             verdict=StateVerdict(
                 cells=content.cells,
@@ -280,41 +278,3 @@ def _notebook_verdict(notebook: Notebook, outcome: Outcome, stamps: Judges) -> S
 
 def _unparsed(findings: Iterable[CellDiagnostic]) -> Iterator[int]:
     return (found.cell_index for found in findings if found.diagnostic.code == INVALID_SYNTAX)
-
-
-# ── stamps: what must be the same for two verdicts to be comparable ─────────────────────────────────────────────────
-
-
-def _stamps(place: Place, language: LanguageId, request: CheckRequest, interpreter: Interpreter) -> Judges:
-    packages = [_file_stamp(folder) for folder in interpreter.site_packages]
-    settings = place.settings
-    specs = [spec for chain in choose_chains(place, language, request.server) for spec in chain]
-    parts = [
-        sorted(settings.kernel_names),
-        sorted(settings.python_cell_magics),
-        [repr(place.registry.override(spec.server_id)) for spec in specs],
-        [_file_stamp(path) for spec in specs for path in _configuration_files(place, spec.root_markers)],
-    ]
-    return Judges(
-        environment=f"{interpreter.key} {_digest(packages)}",
-        settings=_digest(parts),
-    )
-
-
-def _configuration_files(place: Place, markers: Iterable[str]) -> list[Path]:
-    """The files that make a folder a root: servers read their configuration from them."""
-    names = tuple(markers)
-    root = find_root(place.path, names, place.boundary)
-    return [] if root is None else [root / name for name in names if (root / name).is_file()]
-
-
-def _file_stamp(path: Path) -> tuple[str, int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return str(path), 0, 0
-    return str(path), status.st_mtime_ns, status.st_size
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()[:16]
