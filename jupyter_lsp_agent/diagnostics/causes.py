@@ -116,8 +116,11 @@ class _Search:
         return (change.old < old_cell) != (change.new < cell)  # type: ignore[operator]
 
     def _is_same(self, change: _Change) -> bool:
-        """Whether the cell's content did not change: it only stands elsewhere."""
-        return change.old is not None and change.new is not None and change.old not in self._matching.changed
+        """Whether the cell did not change: it only stands elsewhere."""
+        return change.old is not None and change.new is not None and not self._is_altered(change.old, change.new)
+
+    def _is_altered(self, old: int, new: int) -> bool:
+        return old in self._matching.changed or self._old_cells[old].kind is not self._new_cells[new].kind
 
     def _used_to_define(self, names: frozenset[str]) -> frozenset[str]:
         """The names that cells use which define one of these."""
@@ -136,7 +139,7 @@ class _Search:
     def _find_changes(self) -> list[_Change]:
         pairs = list(self._matching.pairs())
         moved = _out_of_order(pairs)
-        both = [pair for pair in pairs if pair[0] in self._matching.changed or pair in moved]
+        both = [pair for pair in pairs if self._is_altered(*pair) or pair in moved]
         gone = [(old, None) for old, new in enumerate(self._matching.new_of_old) if new is None]
         come = [(None, new) for new, old in enumerate(self._matching.old_of_new) if old is None]
         changes = [self._change(old, new) for old, new in (*both, *gone, *come)]

@@ -1,13 +1,22 @@
 """Which cell's change made a finding in another one."""
 
+from dataclasses import replace
+
 import pytest
 
 from jupyter_lsp_agent.diagnostics.report import CellReference, Status
+from jupyter_lsp_agent.notebook.model import CellKind
 from tests.support.states import CellSpec, cells, run, short
+
+MARKDOWN = "as Markdown: x = 1"
 
 
 def caused(before: list[CellSpec], after: list[CellSpec]) -> dict[str, CellReference | None]:
-    [delta] = run([cells(*before), cells(*after)])
+    now = (
+        replace(cell, kind=CellKind.MARKDOWN, source="x = 1") if cell.source == MARKDOWN else cell
+        for cell in cells(*after)
+    )
+    [delta] = run([cells(*before), tuple(now)])
     return {short(item.finding): item.caused_by for item in delta.findings if item.status is Status.INTRODUCED}
 
 
@@ -44,6 +53,7 @@ def caused(before: list[CellSpec], after: list[CellSpec]) -> dict[str, CellRefer
             {"2:0:6 x": (0, None), "2:0:9 y": (1, None)},
             id="two definitions deleted, each finding has its own",
         ),
+        pytest.param(["x = 1", "print(x)"], [MARKDOWN, "print(x)"], {"1:0:6 x": (0, None)}, id="made Markdown"),
         pytest.param(["x = 1"], ["x = 1\nprint(z)"], {"0:1:6 z": None}, id="the edit itself"),
         pytest.param(["x = 1\nprint(x)"], ["y = 1\nprint(x)"], {"0:1:6 x": None}, id="its own cell"),
         pytest.param(
