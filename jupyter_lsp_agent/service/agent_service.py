@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from jupyter_lsp_agent.core.clock import Clock, TimerHandle
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
@@ -27,6 +27,7 @@ from jupyter_lsp_agent.servers.roots import find_git_worktree
 from jupyter_lsp_agent.service.agent_answers import EditAnswer, TouchAnswer
 from jupyter_lsp_agent.service.agent_requests import AgentCheck, AgentEdit, AgentQuestion
 from jupyter_lsp_agent.service.cell_listing import list_cells
+from jupyter_lsp_agent.service.checking import CheckingService
 from jupyter_lsp_agent.service.documents import UncheckableError, document_kind
 from jupyter_lsp_agent.service.editing import DocumentEditor, EditBatch, EditOutcome
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
@@ -38,50 +39,6 @@ _GRACE_SECONDS = 0.1
 
 _LINGER_SECONDS = 30.0
 _NOT_YET = frozenset({NoVerdictReason.STARTING, NoVerdictReason.TIMEOUT})
-
-
-class CheckingService(Protocol):
-    """What is needed of the service below."""
-
-    async def check(self, request: CheckRequest) -> Report:
-        """The report on one document."""
-        ...
-
-    async def status(self) -> dict[str, Any]:
-        """The object of `GET status`."""
-        ...
-
-    async def restart(self, server_id: str, root: str | None = None) -> dict[str, Any]:
-        """Restart a server, in one root or in all: `{running}`."""
-        ...
-
-    async def accept(self, key: SessionKey, document: OpenedDocument) -> Counts | None:
-        """The session's last verdict on a document becomes its baseline."""
-        ...
-
-    async def forget(self, key: SessionKey, document: OpenedDocument) -> None:
-        """The session knows nothing of a document any more."""
-        ...
-
-    def sessions(self, user: str, name: str | None = None) -> list[dict[str, Any]]:
-        """The sessions of a user, on one document or on all."""
-        ...
-
-    def is_followed(self, path: Path) -> bool:
-        """Some session knows the document."""
-        ...
-
-    def renamed(self, old: Path, new: Path) -> None:
-        """A file or folder has another name."""
-        ...
-
-    def deleted(self, path: Path) -> None:
-        """A file or folder is gone."""
-        ...
-
-    async def aclose(self) -> None:
-        """Stop everything."""
-        ...
 
 
 class AgentService:

@@ -125,7 +125,7 @@ class DocumentEditor:
         return EditOutcome(
             before=document,
             data=change.data,
-            content_hash=content_hash(document, change.data),
+            content_hash=await asyncio.to_thread(content_hash, document, change.data),
             places=change.plan.places if change.plan else (),
             touched=change.plan.touched if change.plan else frozenset(),
             shown=_shown(batch, document, change),

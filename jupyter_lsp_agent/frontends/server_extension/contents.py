@@ -73,14 +73,12 @@ class ContentsStore:
             HTTPError: the manager, one of its hooks, or the file system refuses it.
         """
         if self.has_files and type(self._manager).save.__module__.startswith(_OWN_MODULES):
-            model = self._model(document, change)
-            before = json.dumps(model)
-            self._manager.run_pre_save_hooks(model=model, path=document.name)
-            if json.dumps(model) == before:
+            if await self._hooks_agree(document, change):
                 return await self._write_file(document, change)
         elif await self._read_bytes(document.name) != document.data:
             raise ContentChangedError(f"{document.name} was written by somebody else in this moment: read it again")
-        await ensure_async(self._manager.save(self._model(document, change), document.name))
+        model = await asyncio.to_thread(_model, document, change)
+        await ensure_async(self._manager.save(model, document.name))
         return WrittenDocument(WriteKind.CONTENTS, document, change)
 
     def close(self) -> None:
@@ -114,8 +112,15 @@ class ContentsStore:
     async def _get(self, name: str, **options: Any) -> Any:
         return await ensure_async(self._manager.get(name, **options))
 
+    async def _hooks_agree(self, document: OpenedDocument, change: DocumentChange) -> bool:
+        """Run the pre-save hooks; whether they leave the content as it is. One that forbids the save raises."""
+        model = await asyncio.to_thread(_model, document, change)
+        before = await asyncio.to_thread(json.dumps, model)
+        self._manager.run_pre_save_hooks(model=model, path=document.name)
+        return await asyncio.to_thread(json.dumps, model) == before
+
     async def _write_file(self, document: OpenedDocument, change: DocumentChange) -> WrittenDocument:
-        trusted = change.plan is not None and self._is_trusted(document.data)
+        trusted = change.plan is not None and await self._is_trusted(document.data)
         try:
             written = await asyncio.to_thread(write_file, document.location, change.data, expected=document.data)
         except PermissionError:
@@ -123,7 +128,7 @@ class ContentsStore:
         except FileNotFoundError:
             raise ContentChangedError(f"{document.name} was moved or deleted in this moment") from None
         if trusted:
-            self._manager.notary.sign(_as_nbformat_reads(change.data))
+            self._manager.notary.sign(await asyncio.to_thread(_as_nbformat_reads, change.data))
         return WrittenDocument(WriteKind.BYTES, document, change, await self._after_save(document, written))
 
     async def _after_save(self, document: OpenedDocument, written: WrittenFile) -> str | None:
@@ -138,16 +143,9 @@ class ContentsStore:
         self._manager.emit(data={"action": "save", "path": document.name})
         return "; ".join(notes) or None
 
-    def _is_trusted(self, data: bytes) -> bool:
-        return bool(self._manager.notary.check_signature(_as_nbformat_reads(data)))
-
-    @staticmethod
-    def _model(document: OpenedDocument, change: DocumentChange) -> dict[str, Any]:
-        text = change.data.decode("utf-8")
-        if change.plan is None:
-            return {"type": "file", "format": "text", "content": text, "path": document.name}
-        content = json.loads(text.removeprefix("\ufeff"))
-        return {"type": "notebook", "format": "json", "content": content, "path": document.name}
+    async def _is_trusted(self, data: bytes) -> bool:
+        notebook = await asyncio.to_thread(_as_nbformat_reads, data)
+        return notebook is not None and bool(self._manager.notary.check_signature(notebook))
 
     def _own_folder(self) -> Path:
         if self._nowhere is None:
@@ -157,6 +155,15 @@ class ContentsStore:
 
 class _NoTextError(Exception):
     """A manager gave something else than was asked for."""
+
+
+def _model(document: OpenedDocument, change: DocumentChange) -> dict[str, Any]:
+    """The edited document as the contents API has it."""
+    text = change.data.decode("utf-8")
+    if change.plan is None:
+        return {"type": "file", "format": "text", "content": text, "path": document.name}
+    content = json.loads(text.removeprefix("\ufeff"))
+    return {"type": "notebook", "format": "json", "content": content, "path": document.name}
 
 
 def _bytes_of(model: Any) -> bytes:
@@ -172,6 +179,12 @@ def _bytes_of(model: Any) -> bytes:
 
 
 def _as_nbformat_reads(data: bytes) -> Any:
+    """The notebook as the signature is made of it; `None` where nbformat cannot read it, and so never signed it."""
     import nbformat
 
-    return nbformat.reads(data.decode("utf-8-sig"), as_version=4)
+    try:
+        notebook = nbformat.reads(data.decode("utf-8-sig"), as_version=4)
+        return notebook if isinstance(notebook.get("metadata"), dict) else None
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        # What agents write is often less than nbformat takes for granted: no metadata, no outputs.
+        return None

@@ -5,128 +5,17 @@ A check is read-only although it is a POST, so its permission is said explicitly
 """
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import asdict
-from functools import wraps
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from jupyter_server.auth.decorator import authorized
-from jupyter_server.base.handlers import APIHandler
-from jupyter_server.extension.handler import ExtensionHandlerMixin
 from tornado import web
 
-from jupyter_lsp_agent.core.errors import InvalidRequestError, JupyterLspAgentError
-from jupyter_lsp_agent.frontends.server_extension.bodies import parse_body
-from jupyter_lsp_agent.frontends.server_extension.errors import error_answer
-from jupyter_lsp_agent.frontends.server_extension.users import name_space
+from jupyter_lsp_agent.core.errors import InvalidRequestError
+from jupyter_lsp_agent.frontends.server_extension.base_handler import AgentHandler, tell_errors
 
-if TYPE_CHECKING:
-    from jupyter_lsp_agent.service.agent_service import AgentService
-    from jupyter_lsp_agent.service.json_fields import Fields
-    from jupyter_lsp_agent.service.requests import SessionKey
-
-_T = TypeVar("_T")
-_P = ParamSpec("_P")
-_H = TypeVar("_H", bound="AgentHandler")
 _PACKAGE = Path(__file__).parent
-
-
-def _tell_errors(
-    method: Callable[Concatenate[_H, _P], Awaitable[None]],
-) -> Callable[Concatenate[_H, _P], Coroutine[Any, Any, None]]:
-    """Errors of ours become JSON answers; those of jupyter_server's are answered by it."""
-
-    @wraps(method)
-    async def inner(self: _H, /, *args: _P.args, **kwargs: _P.kwargs) -> None:
-        try:
-            await method(self, *args, **kwargs)
-        except JupyterLspAgentError as error:
-            status, body = error_answer(error)
-            self.answer(body, status=status)
-
-    return inner
-
-
-class AgentHandler(ExtensionHandlerMixin, APIHandler):
-    """What all routes share."""
-
-    auth_resource = "contents"
-    _task: asyncio.Future[Any] | None = None
-    _has_hung_up = False
-
-    async def prepare(self) -> None:  # type: ignore[override]
-        """Refuse whoever is not known, whatever the verb: one that a route lacks is no way to learn of the route."""
-        await super().prepare()
-        if self.current_user is None and self.request.method != "OPTIONS":
-            raise web.HTTPError(HTTPStatus.FORBIDDEN)
-
-    async def service(self) -> "AgentService":
-        """The service; it is opened by the first request."""
-        service: AgentService = await self.settings["jupyter_lsp_agent"].service()
-        return service
-
-    @property
-    def user(self) -> str:
-        """The name space of whoever asks."""
-        return name_space(self.identity_provider, self.current_user)
-
-    def key(self, session: str) -> "SessionKey":
-        """The asker's session of that name."""
-        from jupyter_lsp_agent.service.agent_requests import session_name
-        from jupyter_lsp_agent.service.requests import SessionKey
-
-        return SessionKey(self.user, session_name(session))
-
-    def document(self, name: str) -> str:
-        """A document's name as it may be."""
-        from jupyter_lsp_agent.service.agent_requests import document_name
-
-        return document_name(name)
-
-    def fields(self, body: Any, *known: str) -> "Fields":
-        """The fields of a request."""
-        from jupyter_lsp_agent.service.json_fields import Fields
-
-        return Fields(body, known, "the request")
-
-    def body(self) -> Any:
-        """The request's JSON."""
-        return parse_body(self.request.body)
-
-    async def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """`work`, cancelled when the asker hangs up."""
-        task = asyncio.ensure_future(work)
-        self._task = task
-        try:
-            return await task
-        except asyncio.CancelledError:
-            if self._has_hung_up:
-                raise web.Finish from None
-            raise
-
-    def on_connection_close(self) -> None:
-        """Nobody waits for the answer any more."""
-        self._has_hung_up = True
-        if self._task is not None:
-            self._task.cancel()
-        super().on_connection_close()
-
-    def wants_text(self) -> bool:
-        """A text is asked for, not JSON."""
-        accepted = self.request.headers.get("Accept", "")
-        return "text/plain" in accepted and "application/json" not in accepted
-
-    def answer(self, value: Any, *, status: HTTPStatus = HTTPStatus.OK) -> None:
-        """Answer with JSON."""
-        self.set_status(status)
-        self.finish(json.dumps(value))
-
-    def answer_text(self, text: str) -> None:
-        """Answer with text."""
-        self.finish(text.encode("utf-8", "replace") + b"\n", set_content_type="text/plain; charset=UTF-8")
 
 
 class StatusHandler(AgentHandler):
@@ -136,7 +25,7 @@ class StatusHandler(AgentHandler):
 
     @web.authenticated
     @authorized("read", resource="contents")
-    @_tell_errors
+    @tell_errors
     async def get(self) -> None:
         """What servers there are, what runs and what failed; as text a block for a prompt."""
         from jupyter_lsp_agent.service.status_text import render_status
@@ -155,7 +44,7 @@ class CellsHandler(AgentHandler):
 
     @web.authenticated
     @authorized("read", resource="contents")
-    @_tell_errors
+    @tell_errors
     async def get(self) -> None:
         """The cells of a notebook."""
         name, session = (
@@ -173,7 +62,7 @@ class CheckHandler(AgentHandler):
 
     @web.authenticated
     @authorized("read", resource="contents")
-    @_tell_errors
+    @tell_errors
     async def post(self) -> None:
         """The report on a document."""
         from jupyter_lsp_agent.service.agent_requests import decode_check
@@ -195,7 +84,7 @@ class EditsHandler(AgentHandler):
 
     @web.authenticated
     @authorized("write", resource="contents")
-    @_tell_errors
+    @tell_errors
     async def post(self) -> None:
         """Edit a document and check what came of it."""
         from jupyter_lsp_agent.service.agent_requests import decode_edits
@@ -215,7 +104,7 @@ class BaselineHandler(AgentHandler):
 
     @web.authenticated
     @authorized("read", resource="contents")
-    @_tell_errors
+    @tell_errors
     async def post(self) -> None:
         """Accept a session's last verdict, or forget the document."""
         fields = self.fields(self.body(), "path", "session", "action")
@@ -239,7 +128,7 @@ class SessionsHandler(AgentHandler):
 
     @web.authenticated
     @authorized("read", resource="contents")
-    @_tell_errors
+    @tell_errors
     async def get(self) -> None:
         """The asker's sessions, on one document or on all."""
         path = self.get_argument("path", None, strip=False)
@@ -254,7 +143,7 @@ class RestartHandler(AgentHandler):
 
     @web.authenticated
     @authorized("execute", resource="lsp_agent")
-    @_tell_errors
+    @tell_errors
     async def post(self, server_id: str) -> None:
         """Restart a server in one root or in all, and forget its failures."""
         fields = self.fields(self.body() if self.request.body else {}, "root")
@@ -269,7 +158,7 @@ class OpenApiHandler(AgentHandler):
 
     @web.authenticated
     @authorized("read", resource="contents")
-    @_tell_errors
+    @tell_errors
     async def get(self) -> None:
         """The description of all routes."""
         description = await asyncio.to_thread((_PACKAGE / "openapi.yaml").read_bytes)
@@ -283,14 +172,14 @@ class UnknownRouteHandler(AgentHandler):
 
     @web.authenticated
     @authorized("read", resource="contents")
-    @_tell_errors
+    @tell_errors
     async def get(self) -> None:
         """There is nothing here."""
         self._refuse()
 
     @web.authenticated
     @authorized("read", resource="contents")
-    @_tell_errors
+    @tell_errors
     async def post(self) -> None:
         """There is nothing here."""
         self._refuse()

@@ -29,6 +29,22 @@ def test_the_cells_that_were_not_edited_keep_every_byte(server, folder):
     assert (folder / "n.ipynb").read_bytes() == text.replace('"print(a)"', "\"print(a, 'é')\"").encode()
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [{"cell_type": "code", "source": "a = 1"}],
+        [{"cell_type": "code", "source": "a = 1", "metadata": None, "outputs": 5}],
+        [{"source": "a = 1"}],
+        [{"cell_type": "code", "source": "a = 1", "id": 7, "outputs": [{"output_type": "odd"}]}],
+    ],
+)
+def test_less_than_nbformat_takes_for_granted_is_edited_too(server, folder, cells):
+    (folder / "n.ipynb").write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "cells": cells}))
+    answer = server.edit(_path(folder), {"op": "replace", "cell": 0, "source": "a = 2"}, check=False)
+    assert answer["write"] == "bytes"
+    assert json.loads((folder / "n.ipynb").read_text())["cells"] == [cells[0] | {"source": "a = 2"}]
+
+
 def test_a_batch_says_where_its_cells_are_now(server, folder):
     write_notebook(folder / "n.ipynb", "a = 1", "b = 2", "c = 3")
     answer = server.edit(
