@@ -79,3 +79,21 @@ def test_a_finding_over_several_lines_outlives_a_line_that_is_put_into_it() -> N
     before = [finding(0, (0, 0), "call", (2, 1))]
     after = [finding(0, (0, 0), "call", (3, 1))]
     assert statuses(["f(\n1,\n)"], before, ["f(\n1,\n2,\n)"], after) == (["preexisting"], 0)
+
+
+def test_other_words_for_a_finding_while_a_cell_is_broken_are_no_news() -> None:
+    whole, broken = cells("x = 1", "x.foo"), cells("x = (", "x.foo")
+    known = finding(1, (0, 0), "`int` has no attribute `foo`")
+    unknown = finding(1, (0, 0), "`Unknown` has no attribute `foo`")
+    syntax = finding(0, (0, 4), "never closed")
+    there = compute_delta(
+        first_verdict(StateVerdict(whole, (known,))), StateVerdict(broken, (syntax, unknown), unparsed=frozenset({0}))
+    )
+    assert [item.status.value for item in there.findings] == ["introduced", "preexisting"]
+    assert (there.fixed, there.carried) == ((), ())
+    assert there.last is not None
+    back = compute_delta(there.last, StateVerdict(whole, (known,)))
+    assert ([item.status.value for item in back.findings], back.fixed) == (["preexisting"], (syntax,))
+    # With nothing broken, another message is another finding.
+    other = compute_delta(first_verdict(StateVerdict(whole, (known,))), StateVerdict(whole, (unknown,)))
+    assert ([item.status.value for item in other.findings], other.fixed) == (["introduced"], (known,))
