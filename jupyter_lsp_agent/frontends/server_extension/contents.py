@@ -185,6 +185,6 @@ def _as_nbformat_reads(data: bytes) -> Any:
     try:
         notebook = nbformat.reads(data.decode("utf-8-sig"), as_version=4)
         return notebook if isinstance(notebook.get("metadata"), dict) else None
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+    except (nbformat.ValidationError, AttributeError, KeyError, TypeError, ValueError, RecursionError):
         # What agents write is often less than nbformat takes for granted: no metadata, no outputs.
         return None
