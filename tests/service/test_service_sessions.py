@@ -1,5 +1,6 @@
 """Checks compared with sessions, revisions and known findings; a scripted server finds `BAD` wherever it stands."""
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -272,3 +273,18 @@ async def test_a_document_is_one_however_its_path_is_written(tmp_path: Path) -> 
         (tmp_path / "sub").mkdir()
         other = Path(f"{tmp_path}/sub/../n.ipynb")
         assert said(await check(service, other)) == {"baseline": "session", "introduced": 1}
+
+
+async def test_of_several_checks_at_once_one_says_what_is_new(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "n.ipynb", "x = 1")
+    async with opened_service(scripted_settings(["good"]), tmp_path) as service:
+        await check(service, path)
+        write_notebook(path, "x = 1", "BAD")
+        reports = await asyncio.gather(*(check(service, path) for _ in range(5)))
+        assert sorted((report.counts.introduced, report.counts.outstanding) for report in reports if report.counts) == [
+            (0, 1),
+            (0, 1),
+            (0, 1),
+            (0, 1),
+            (1, 0),
+        ]
