@@ -21,6 +21,7 @@ _MAX_KINDS = 20
 _MAX_CELLS = 12
 _MAX_PLACES = 10
 _MAX_MESSAGE_CHARACTERS = 120
+_MAX_LINE_CHARACTERS = 500
 
 RenderFinding = Callable[["ReportedDiagnostic"], Iterator[str]]
 NameCell = Callable[["CellReference | None"], str]
@@ -61,7 +62,8 @@ def _consequences(group: Sequence["ReportedDiagnostic"], name_cell: NameCell) ->
     cause = name_cell(group[0].caused_by).rstrip()
     new = "new " if group[0].status.value == "introduced" else ""
     number = counted(len(group), f"{new}{group[0].severity.name.lower()}")
-    return f"{number} through the change of {cause}, in {', '.join(places)}{more}: {'; '.join(said)}"
+    line = f"{number} through the change of {cause}, in {', '.join(places)}{more}: {'; '.join(said)}"
+    return shorten(line, _MAX_LINE_CHARACTERS)
 
 
 def _flood(new: Sequence["ReportedDiagnostic"], name_cell: NameCell) -> Iterator[str]:
