@@ -41,6 +41,7 @@ class ModuleNames:
     imported: set[str] = field(default_factory=set)
     """Top-level names of absolutely imported modules."""
     star_imports: list[TextRange] = field(default_factory=list)
+    has_relative_imports: bool = False
 
     @property
     def bound(self) -> frozenset[str]:
@@ -73,6 +74,9 @@ def collect_names(tree: ast.Module, source: SourceText) -> ModuleNames:
     if has_global:
         names.assigned.update(_global_names(tree))
     names.imported.update(_inner_imports(tree))
+    names.has_relative_imports = any(
+        isinstance(statement, ast.ImportFrom) and statement.level for statement in _all_statements(tree.body)
+    )
     return names
 
 

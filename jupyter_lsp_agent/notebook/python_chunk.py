@@ -125,7 +125,7 @@ def _from_nowhere(names: tuple[str, ...]) -> str:
 
 
 def _missing(cell: PythonCell, context: ChunkContext) -> list[MissingImport]:
-    if not context.missing_modules:
+    if not context.missing_modules and not cell.names.has_relative_imports:
         return []
     source = _source(cell)
     tree = parse("\n".join(source.lines))
@@ -160,7 +160,7 @@ def _to_cell(cell: PythonCell, place: TextRange) -> TextRange | None:
 
 
 def _missing_module(found: MissingImport, place: TextRange) -> Diagnostic:
-    message = f"Cannot resolve imported module `{found.module}`: a folder of that name holds no Python"
+    message = f"Cannot resolve imported module `{found.module}`: {found.reason}"
     return own_finding(UNRESOLVED_IMPORT, message, place)
 
 

@@ -442,6 +442,30 @@ def test_a_missing_module_is_our_finding_and_no_servers() -> None:
     assert built.needs.imported_modules == {"numpy", "os", "datasets"}
 
 
+@pytest.mark.parametrize(
+    ("source", "places", "text"),
+    [
+        ("from . import a", [(0, 0, 5, "unresolved-import")], "from  _jla_missing  import a"),
+        ("from .. b import a", [(0, 0, 5, "unresolved-import")], "from  _jla_missing  import a"),
+        (
+            "def f():\n    from .b.c import a",
+            [(0, 1, 9, "unresolved-import")],
+            "def f():\n    from  _jla_missing  import a",
+        ),
+        (
+            "try:\n    from . import a\nexcept ImportError:\n    import a",
+            [],
+            "try:\n    from . import a\nexcept ImportError:\n    import a",
+        ),
+    ],
+)
+def test_a_relative_import_is_relative_to_nothing(
+    source: str, places: list[tuple[int, int, int, str]], text: str
+) -> None:
+    assert own(build(source)) == places
+    assert body(source) == text
+
+
 def test_names_of_a_file_that_is_run_are_bound() -> None:
     assert build("%run pre.py", "x").needs.run_files == ("pre.py",)
     known = build("%run pre.py", "x", run_names={"pre.py": frozenset({"x", "y"})})
