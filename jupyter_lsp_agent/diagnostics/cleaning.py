@@ -15,6 +15,7 @@ MAX_SOURCE_LINE_CHARACTERS = 2000
 
 _ELLIPSIS = "…"
 _ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_EXPLANATION = re.compile(r"\s{2,}(?:info|help|note): | (?:info|help|note): +\d\. ")
 _BLANKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]")
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f"  # control characters
@@ -39,6 +40,11 @@ def clean_source_line(line: str, limit: int = MAX_SOURCE_LINE_CHARACTERS) -> str
 def clean_path(path: str) -> str:
     """A path whose hidden characters, and bytes that are no UTF-8, are written as escapes, so that it stays itself."""
     return _HIDDEN.sub(_escape, path)
+
+
+def headline_of(message: str) -> str:
+    """A cleaned message without the explanations that compilers put behind it; these stay in JSON."""
+    return _EXPLANATION.split(message, maxsplit=1)[0]
 
 
 def shorten(text: str, limit: int) -> str:

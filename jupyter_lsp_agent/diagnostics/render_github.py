@@ -8,6 +8,7 @@ escaped as the runner's own toolkit does it.
 from collections.abc import Iterator
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
+from jupyter_lsp_agent.diagnostics.cleaning import headline_of
 from jupyter_lsp_agent.diagnostics.report import Report, ReportedDiagnostic, Verdict
 
 _COMMANDS = {
@@ -44,11 +45,13 @@ def _annotation(path: str, diagnostic: ReportedDiagnostic) -> str:
     command = _COMMANDS[diagnostic.severity]
     if diagnostic.cell is not None:
         place = f"cell {diagnostic.cell.cell_index}, {start.line + 1}:{start.column + 1}"
-        return _command(command, {"title": f"{name} {place}", "file": path}, f"{place}: {diagnostic.message}")
+        return _command(
+            command, {"title": f"{name} {place}", "file": path}, f"{place}: {headline_of(diagnostic.message)}"
+        )
     lines = {"line": str(start.line + 1), "endLine": str(end.line + 1)}
     # Columns mean something to GitHub only within one line.
     columns = {"col": str(start.column + 1), "endColumn": str(end.column + 1)} if start.line == end.line else {}
-    return _command(command, {"title": name, "file": path, **lines, **columns}, diagnostic.message)
+    return _command(command, {"title": name, "file": path, **lines, **columns}, headline_of(diagnostic.message))
 
 
 def _command(name: str, properties: dict[str, str], message: str) -> str:

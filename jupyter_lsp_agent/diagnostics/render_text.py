@@ -1,20 +1,16 @@
 """The report as text, for a model or a terminal: one head line, then each finding with its source line below it."""
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
-from jupyter_lsp_agent.diagnostics.cleaning import clean_message, clean_path, shorten
+from jupyter_lsp_agent.diagnostics.cleaning import clean_message, clean_path, headline_of, shorten
 from jupyter_lsp_agent.diagnostics.render_delta import finding_lines, is_flood
 from jupyter_lsp_agent.diagnostics.wording import cell_list, counted
 
 if TYPE_CHECKING:  # the report renders itself through this module
     from jupyter_lsp_agent.diagnostics.report import CellReference, Counts, OtherFile, Report, ReportedDiagnostic
-
-_EXPLANATION = re.compile(r"\s+(?:info|help|note): ")
-"""Where a compiler's message goes on with explanations; they stay in JSON."""
 
 _MAX_MESSAGE_CHARACTERS = 300
 _MAX_LINE_CHARACTERS = 200
@@ -66,9 +62,9 @@ def _head(report: "Report", counts: "Counts") -> Iterator[str]:
 def _not_judged(report: "Report") -> Iterator[str]:
     cells = sorted({unchecked.cell.cell_index for unchecked in report.unchecked})
     if cells:
-        reasons = {unchecked.reason for unchecked in report.unchecked}
-        why = shorten(clean_message(next(iter(reasons))), _MAX_LINE_CHARACTERS) if len(reasons) == 1 else ""
-        yield f"{counted(len(cells), 'cell')} not wholly checked" + (f" ({why})" if why else "")
+        reasons = dict.fromkeys(clean_message(unchecked.reason) for unchecked in report.unchecked)
+        why = shorten("; ".join(reasons), _MAX_LINE_CHARACTERS)
+        yield f"{counted(len(cells), 'cell')} not wholly checked ({cell_list(cells)}: {why})"
     if report.unmapped:
         yield f"{counted(len(report.unmapped), 'diagnostic')} of no cell line"
     for server in report.servers:
@@ -107,8 +103,8 @@ def _finding(diagnostic: "ReportedDiagnostic") -> Iterator[str]:
     place = f"{_cell(diagnostic.cell)}{start.line + 1}:{start.column + 1}"
     severity = diagnostic.severity.name.lower() + _STATUS_NOTES.get(diagnostic.status.value, "")
     code = f" [{diagnostic.code}]" if diagnostic.code else ""
-    headline = _EXPLANATION.split(diagnostic.message, maxsplit=1)[0]
-    yield f"{place} {severity}: {shorten(headline, _MAX_MESSAGE_CHARACTERS)}{code}"
+    headline = shorten(headline_of(diagnostic.message), _MAX_MESSAGE_CHARACTERS)
+    yield f"{place} {severity}: {headline}{code}"
     if diagnostic.source_line.strip():
         yield from _excerpt(diagnostic)
 

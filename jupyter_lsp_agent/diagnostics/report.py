@@ -239,7 +239,7 @@ class OtherFile:
             yield from cell.diagnostics
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report:
     """The answer to one check. Iterating gives the findings that it shows; it is true when there are any.
 
@@ -294,6 +294,9 @@ class Report:
     hint: str = ""
     checked_at: datetime
     elapsed_seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"<Report on {self.path}: {self.verdict.value}; {self.hint}>"
 
     @property
     def fallback_used(self) -> bool:

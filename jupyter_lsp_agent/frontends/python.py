@@ -5,7 +5,7 @@ where a loop is running already. Both start the servers that they need and stop 
 """
 
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -94,7 +94,16 @@ def _settings(options: CheckOptions) -> Settings:
     return load_settings(names)
 
 
+def _require_known(options: Mapping[str, object]) -> None:
+    """Python checks the names of options only where they are parameters."""
+    known = CheckOptions.__optional_keys__
+    for name in options:
+        if name not in known:
+            raise TypeError(f"check_notebook() has no option {name!r}; it has {', '.join(sorted(known))}")
+
+
 def _request(path: str | os.PathLike[str], options: CheckOptions) -> CheckRequest:
+    _require_known(options)
     content, server, python = options.get("content"), options.get("server"), options.get("python")
     name = os.fspath(path)
     absolute = _absolute(name)

@@ -43,6 +43,11 @@ class CrashHistory:
         deaths = self._records[key].deaths_in_a_row if key in self._records else 0
         return 0.0 if deaths < 2 else _FIRST_BACK_OFF_SECONDS * 2.0 ** (deaths - 2)
 
+    def record_answer(self, key: ClientKey) -> None:
+        """It did what it is for: the deaths before that are not in a row with those after it."""
+        if key in self._records:
+            self._records[key].deaths_in_a_row = 0
+
     def restarts(self, key: ClientKey) -> int:
         """How often `key` was started again after a death."""
         return self._records[key].restarts if key in self._records else 0

@@ -185,6 +185,7 @@ async def _ask_one(
         except TransportError as error:
             walk.note(candidate, error)
         else:
+            walk.pool.record_answer(candidate.key)
             return Answer(value, candidate.key, walk.settle(candidate))
     return None
 

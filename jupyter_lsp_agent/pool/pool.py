@@ -103,6 +103,10 @@ class ClientPool(Generic[ClientT]):
         place = self._places.get(key)
         return place.launch if place is not None else None
 
+    def record_answer(self, key: ClientKey) -> None:
+        """The client of `key` answered: its deaths so far do not count towards its being broken."""
+        self._crashes.record_answer(key)
+
     def is_started(self, key: ClientKey) -> bool:
         """Whether the client of `key` runs and was greeted."""
         place = self._places.get(key)

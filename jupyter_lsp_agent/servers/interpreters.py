@@ -135,7 +135,7 @@ def _python_path(environ: Mapping[str, str]) -> tuple[Path, ...]:
 
 def _read_named(named: Path) -> PythonEnvironment:
     path = Path(os.path.abspath(named.expanduser()))  # noqa: PTH100 — a symlink names its own environment
-    if path.is_file():
+    if path.is_file() and os.access(path, os.X_OK):
         return read_environment(prefix_of(path), path)
     environment = read_environment(path)
     if environment.python is None:

@@ -15,6 +15,8 @@ from jupyter_lsp_agent.servers.roots import folders_between, is_inside
 from jupyter_lsp_agent.service.places import Place
 
 _MODULE_ENDINGS = (".py", ".pyi", ".so", ".pyd")
+_MAX_ENTRIES = 5_000
+_MAX_DEPTH = 4
 _MAX_RUN_FILE_BYTES = 4 * 1024 * 1024
 
 
@@ -52,11 +54,15 @@ def _is_only_a_folder(name: str, place: Place) -> bool:
 
 
 def _holds_modules(folder: Path) -> bool:
-    try:
-        with os.scandir(folder) as entries:
-            return any(entry.name.endswith(_MODULE_ENDINGS) for entry in entries)
-    except OSError:
-        return False
+    """Whether a module lies in `folder` or not far below it; one that is too large to look through may hold some."""
+    looked_at = 0
+    for current, folders, files in os.walk(folder):
+        looked_at += len(files) + len(folders)
+        if looked_at > _MAX_ENTRIES or any(name.endswith(_MODULE_ENDINGS) for name in files):
+            return True
+        is_deep = len(Path(current).relative_to(folder).parts) >= _MAX_DEPTH
+        folders[:] = [] if is_deep else [name for name in folders if name.isidentifier()]
+    return False
 
 
 def _has_module_file(folders: Iterable[Path]) -> bool:

@@ -6,7 +6,7 @@ Each is started in an empty folder of its own, so that none of them begins to re
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError, ServerUnavailableError
@@ -62,9 +62,10 @@ async def _probe(
 ) -> ProbeResult:
     override = registry.override(spec.server_id)
     with tempfile.TemporaryDirectory(prefix="jupyter-lsp-agent-", ignore_cleanup_errors=True) as folder:
-        launch = build_launch(spec, command, Path(folder), search=search, override=override)
+        # An empty folder of our own holds nothing that could be run.
+        trusting = replace(search, trusted_roots=(*search.trusted_roots, Path(folder)))
         try:
-            client = await start(launch)
+            client = await start(build_launch(spec, command, Path(folder), search=trusting, override=override))
         except JupyterLspAgentError as error:
             return ProbeResult(spec.server_id, problem=str(error))
         try:

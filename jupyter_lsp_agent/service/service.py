@@ -170,7 +170,7 @@ class NotebookDiagnosticsService:
 
     async def _read(self, case: "_Case", place: Place) -> Content:
         """The content to be judged; the session of the request meets it."""
-        _require_allowed(place)
+        _require_allowed(place, is_enabled_elsewhere=self._settings.enabled)
         stored = await read_document(place.path, case.request.content_bytes, source=case.request.content_source)
         case.learn(content_source=stored.source)
         if case.facts.kind is DocumentKind.TEXT:
@@ -264,9 +264,10 @@ def _read_notebook(stored: StoredDocument) -> Notebook:
     return notebook
 
 
-def _require_allowed(place: Place) -> None:
+def _require_allowed(place: Place, *, is_enabled_elsewhere: bool) -> None:
     if not place.settings.enabled:
-        raise UncheckableError(NoVerdictReason.DISABLED, "checking is switched off; set `enabled` to true")
+        where = "by this workspace's pyproject.toml" if is_enabled_elsewhere else "in the settings"
+        raise UncheckableError(NoVerdictReason.DISABLED, f"checking is switched off {where}; set `enabled` to true")
     if is_excluded(place.path, place.boundary, place.settings.exclude):
         raise UncheckableError(
             NoVerdictReason.DISABLED,

@@ -116,7 +116,7 @@ def test_unchecked_cells_are_said():
     )
     cells = code_cells("%%bash\na\nb", "%%html\na\nb", "x")
     assert "; 2 cells not wholly checked (" in report(cells, unchecked=gaps).to_text()
-    assert "not wholly checked (cell magic %%bash has no server)" in report(cells, unchecked=gaps[:2]).to_text()
+    assert ": cell magic %%bash has no server)" in report(cells, unchecked=gaps[:2]).to_text()
 
 
 def test_other_files_follow():

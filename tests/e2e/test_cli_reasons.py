@@ -58,7 +58,7 @@ def test_a_missing_verdict_says_why_and_what_to_do(
     done = run_command("check", path.name, *options, cwd=tmp_path, environ=settings_in_environment(settings))
     assert done.code == 2, done.errors
     assert done.output.startswith(f"n.ipynb: no verdict ({reason.value}): "), done.output
-    assert "`" in done.output or "save it" in done.output or "resolve it" in done.output
+    assert "`" in done.output or "split it" in done.output or "resolve it" in done.output
     assert "Traceback" not in done.errors
 
 

@@ -1,5 +1,6 @@
 import asyncio
 import json
+from pathlib import Path
 
 import pytest
 
@@ -80,3 +81,14 @@ def test_a_missing_file_has_no_verdict():
     report = check_notebook("none.ipynb")
     assert (report.verdict, report.reason) == ("no_verdict", "unreadable")
     assert not report
+
+
+def test_an_unknown_option_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="timeout_seconds"):
+        check_notebook(tmp_path / "n.ipynb", timeout=1)  # type: ignore[call-arg]
+
+
+def test_a_report_is_short_where_it_is_shown(tmp_path: Path) -> None:
+    report = check_notebook(tmp_path / "gone.ipynb")
+    assert repr(report).startswith("<Report on ")
+    assert len(repr(report)) < 300

@@ -26,9 +26,10 @@ async def test_many_starts_leave_no_child_and_no_descriptor() -> None:
     process = psutil.Process()
     await start_and_stop(_COMMANDS[0])  # what is made once and for all
     before = process.num_fds(), threading.active_count()
+    children = set(process.children())
     for number in range(_N_SPAWNS):
         await start_and_stop(_COMMANDS[number % len(_COMMANDS)])
-    assert process.children() == []
+    assert set(process.children()) <= children
     assert (process.num_fds(), threading.active_count()) == before
 
 

@@ -243,3 +243,9 @@ def test_everything_that_a_server_is_told_is_in_the_key(world):
         replace(found, extra_paths=(prefix,)),
     ]
     assert len({found.key, *(other.key for other in others)}) == 5
+
+
+def test_a_file_that_cannot_be_run_is_no_interpreter(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("hello")
+    with pytest.raises(SettingsError, match="no Python interpreter"):
+        resolve_interpreter(tmp_path, tmp_path, surroundings=Surroundings({}, ()), named=tmp_path / "notes.txt")
