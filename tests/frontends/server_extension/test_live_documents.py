@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("jupyter_server_ydoc", reason="jupyter-collaboration has an environment of its own")
 
 from tests.support.jupyter_server import jupyter_server
-from tests.support.shared_document import SharedNotebook
+from tests.support.shared_document import SharedDocument, SharedNotebook
 from tests.support.small_notebooks import sources_of, write_notebook
 
 _NEVER_SAVED = "--YDocExtension.document_save_delay=None"
@@ -97,6 +97,23 @@ async def test_nothing_is_lost_of_what_is_typed_at_the_same_time(server):
         await person.wait_for(lambda: person.sources == ["a = 24", typed, "print(a, b)"])
         async with SharedNotebook(server, "n.ipynb") as other:
             assert other.sources == ["a = 24", typed, "print(a, b)"]
+
+
+async def test_an_open_plain_file_too(server):
+    (server.root / "a.py").write_text("x: int = 1\n")
+    async with SharedDocument(server, "a.py") as person:
+        person.document.set("x: int = 1\ny = x\n")
+        answer = None
+        while answer is None or answer.status != 200:  # until what was typed has arrived
+            answer = await _call(server.post, "edits", path="a.py", edits=[_one_to_text("1\ny")], wait_ms=60_000)
+        assert answer.json["write"] == "live"
+        assert answer.json["report"]["verdict"] == "errors"
+        await person.wait_for(lambda: person.document.get() == "x: int = '1'\ny = x\n")
+    assert (server.root / "a.py").read_text() == "x: int = 1\n"
+
+
+def _one_to_text(old: str):
+    return {"op": "replace_text", "old": old, "new": old.replace("1", "'1'")}
 
 
 async def test_an_edited_shared_document_is_saved_by_its_own_engine(tmp_path):
