@@ -1,12 +1,14 @@
 """What may well be right when the notebook runs is a warning, not an error: names and types that depend on the
 moment."""
 
+import __future__
+
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, DiagnosticSeverity
-from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+from jupyter_lsp_agent.core.positions import TextPosition, TextRange, split_lines
 from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
 from jupyter_lsp_agent.diagnostics.notebook_ways import names_it
 from jupyter_lsp_agent.notebook.advice import CellAdvice
@@ -24,8 +26,8 @@ class Softening:
     def __init__(self, document: VirtualDocument, findings: Sequence[CellDiagnostic]) -> None:
         self._document = document
         self._late_reads: dict[int, list[tuple[str, TextRange]]] = {}
-        hides = any(advice.hides_names for advice in document.advice.values())
-        self._names_are_hidden = hides or self._star_failed(findings)
+        hiding = {index for index, advice in document.advice.items() if advice.hides_names}
+        self._hidden_from = min(hiding | set(self._failed_stars(findings)), default=None)
 
     def soften(self, findings: Sequence[CellDiagnostic]) -> Iterator[CellDiagnostic]:
         """The findings, errors that need not be any as warnings."""
@@ -36,7 +38,7 @@ class Softening:
     def _depends_on_the_moment(self, finding: CellDiagnostic) -> bool:
         match kind_of(finding.diagnostic):
             case FindingKind.UNDEFINED:
-                return self._names_are_hidden
+                return self._may_be_bound_unseen(finding)
             case FindingKind.POSSIBLY_UNBOUND:
                 bound = self._document.advice.get(finding.cell_index, _NO_ADVICE).bound
                 return not any(names_it(finding.diagnostic, name) for name in bound)
@@ -46,16 +48,23 @@ class Softening:
                 return self._is_about_late_read(finding)
         return False
 
-    def _star_failed(self, findings: Sequence[CellDiagnostic]) -> bool:
-        """Whether `from … import *` of a module failed."""
+    def _may_be_bound_unseen(self, finding: CellDiagnostic) -> bool:
+        """Whether a name may have been bound by what nobody can see: before its cell, or before its function runs."""
+        if self._hidden_from is None:
+            return False
+        lines = split_lines(self._document.sources.get(finding.cell_index, ""))
+        line = lines[finding.diagnostic.range.start.line] if finding.diagnostic.range.start.line < len(lines) else ""
+        return finding.cell_index >= self._hidden_from or line[:1].isspace()
+
+    def _failed_stars(self, findings: Sequence[CellDiagnostic]) -> Iterator[int]:
+        """The cells in which `from … import *` of a module failed."""
         for finding in findings:
             line = finding.diagnostic.range.start.line
             stars = self._document.advice.get(finding.cell_index, _NO_ADVICE).star_imports
             if kind_of(finding.diagnostic) is FindingKind.IMPORT and any(
                 star.start.line <= line <= star.end.line for star in stars
             ):
-                return True
-        return False
+                yield finding.cell_index
 
     def _is_about_late_read(self, finding: CellDiagnostic) -> bool:
         """Whether a type error is about a name that a function reads and several cells bind."""
@@ -82,6 +91,9 @@ class Softening:
 
     def _is_rebound(self, name: str) -> bool:
         """Whether several cells bind `name`; of definitions the last one counts, for servers as for kernels."""
+        if name in __future__.all_feature_names:
+            # Bound by a future import above all cells; a star import below may have given it its own meaning.
+            return True
         binding = [advice for advice in self._document.advice.values() if name in advice.bound]
         return len(binding) > 1 and name not in self._document.redefined
 
