@@ -246,6 +246,7 @@ def _joined(task: NotebookTask, built: VirtualNotebook, outcomes: list[Outcome])
     if task.interpreter.elsewhere is not None:
         findings, imports = set_aside_imports(findings, cells, task.interpreter.elsewhere)
         unchecked = (*unchecked, *imports)
+    unchecked = (*unchecked, *_hidden_names(built, cells))
     order = sorted(unchecked, key=lambda lines: (lines.cell.cell_index, lines.first_line))
     return replace(total, findings=findings, unchecked=tuple(order))
 
@@ -267,6 +268,16 @@ def _own_unchecked(built: VirtualNotebook, cells: Mapping[int, Cell]) -> Iterato
         cell = cells[lines.cell_index]
         cause = NoVerdictReason.UNREADABLE if cell.defect else None
         yield _unchecked(cell, lines.first_line, lines.last_line, lines.reason, cause)
+
+
+def _hidden_names(built: VirtualNotebook, cells: Mapping[int, Cell]) -> Iterator[Unchecked]:
+    """Cells whose magics bind names that nobody can tell: from there on, an undefined name is no error."""
+    document = _kernel_document(built)
+    for index, advice in document.advice.items() if document else ():
+        if advice.hides_names:
+            last = len(split_lines(cells[index].source)) - 1
+            reason = "it binds names that cannot be told, so undefined names from here on are warnings"
+            yield replace(_unchecked(cells[index], 0, last, reason), partial=True)
 
 
 def _unchecked_body(task: NotebookTask, document: VirtualDocument, detail: str, cause: NoVerdictReason) -> Unchecked:
