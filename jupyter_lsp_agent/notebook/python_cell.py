@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypedDict
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic, DiagnosticSeverity
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
@@ -128,16 +127,11 @@ def _sound_cell(
     tree = parse(text)
     if tree is None:
         return PythonCell(source, translation, lines, findings)
-    sources, directives = SourceText(text), find_directives([line.text for line in lines])
-    futures = find_future_imports(tree, sources)
-    end = find_cell_end(tree.body)
-    names = collect_names(tree, sources)
-    rewrites: list[Rewrite] = [*directives.rewrites, *futures.rewrites, *global_rewrites(tree, sources)]
-    if end is not None:
-        rewrites += reachability_rewrites(sources, end)
-    chunk = CellChunk(lines)
+    sources, directives, chunk = SourceText(text), find_directives([line.text for line in lines]), CellChunk(lines)
+    futures, names, end = find_future_imports(tree, sources), collect_names(tree, sources), find_cell_end(tree.body)
     history_names = frozenset(_HISTORY_NAME.findall(text)) if "_" in text else frozenset()
     file_uses = _ranges_to_cell(chunk, find_dunder_file_uses(tree, sources))
+    ending = reachability_rewrites(sources, end) if end is not None else ()
     said = (findings, futures.features, directives.texts, history_names, file_uses)
     return PythonCell(
         source=source,
@@ -147,41 +141,34 @@ def _sound_cell(
         names=names,
         declared=names.declared,
         assigned=frozenset(names.assigned),
-        rewrites=tuple(rewrites),
+        rewrites=(*directives.rewrites, *futures.rewrites, *global_rewrites(tree, sources), *ending),
         futures=futures.features,
         directives=directives,
         history_names=history_names,
         file_uses=file_uses,
         is_plain=translation.is_identity and not any(said),
-        advice=CellAdvice(
-            await_places=frozenset(
-                place for found in find_top_level_awaits(tree, sources) if (place := chunk.to_cell(found)) is not None
-            ),
+        advice=replace(
+            _places(tree, sources, chunk),
             dead=_ranges_to_cell(chunk, dead_ranges(sources, end) if end else ()),
             bound=names.bound,
             rebound=names.rebound,
             star_imports=_ranges_to_cell(chunk, names.star_imports),
             silenced_codes=directives.silenced_codes,
-            **_layout(tree, sources, chunk),
         ),
     )
 
 
-class _Layout(TypedDict):
-    first_code: TextPosition | None
-    last_expression: TextRange | None
-    imports_end: TextPosition | None
-
-
-def _layout(tree: ast.Module, source: SourceText, chunk: CellChunk) -> _Layout:
-    """Where a cell's parts begin and end, for rules of style that mean a file."""
+def _places(tree: ast.Module, source: SourceText, chunk: CellChunk) -> CellAdvice:
+    """Where a cell awaits, and where its parts begin and end, for rules that mean a file."""
+    awaits = (chunk.to_cell(place) for place in find_top_level_awaits(tree, source))
     last = tree.body[-1] if tree.body else None
     other = next((node for node in tree.body if not _may_precede_imports(node, chunk)), None)
-    return {
-        "first_code": chunk.to_cell(source.start(tree.body[0])) if tree.body else None,
-        "last_expression": _range_to_cell(chunk, source.range(last)) if isinstance(last, ast.Expr) else None,
-        "imports_end": chunk.to_cell(source.start(other)) if other else None,
-    }
+    return CellAdvice(
+        await_places=frozenset(place for place in awaits if place is not None),
+        first_code=chunk.to_cell(source.start(tree.body[0])) if tree.body else None,
+        last_expression=_range_to_cell(chunk, source.range(last)) if isinstance(last, ast.Expr) else None,
+        imports_end=chunk.to_cell(source.start(other)) if other else None,
+    )
 
 
 def _may_precede_imports(node: ast.stmt, chunk: CellChunk) -> bool:
