@@ -33,6 +33,7 @@ from jupyter_lsp_agent.service.editing import DocumentEditor, EditBatch, EditOut
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
 from jupyter_lsp_agent.service.settings import Settings
 from jupyter_lsp_agent.service.stores import DocumentStore, OpenedDocument
+from jupyter_lsp_agent.service.threads import beside_the_loop
 
 _GRACE_SECONDS = 0.1
 """How much longer than its wait a check may take to say that it had no answer."""
@@ -80,9 +81,9 @@ class AgentService:
         document = await self._documents.read(name)
         if document_kind(document.location) is not DocumentKind.NOTEBOOK:
             raise InvalidRequestError(f"{name} has no cells: read it as a file")
-        notebook = await asyncio.to_thread(_parse, document)
+        notebook = await beside_the_loop(len(document.data), lambda: _parse(document))
         request = _request(document, Comparison(baseline="session" if key else "none", session=key))
-        if not await asyncio.to_thread(self._is_outside, request):
+        if not self._is_outside(request):
             self._begin(request)
         return list_cells(name, notebook)
 
@@ -196,7 +197,7 @@ class AgentService:
             before_bytes=None if proposed is None else document.data,
             keeps=proposed is None,
         )
-        view = await asyncio.to_thread(_view, question, shown)
+        view = await beside_the_loop(len(shown.data), lambda: _view(question, shown))
         return _request(shown, comparison, view=view, severity=question.severity)
 
     def _left(self, question: AgentQuestion, began_seconds: float) -> float | None:
@@ -206,7 +207,7 @@ class AgentService:
 
     async def _in_time(self, request: CheckRequest, wait_seconds: float | None) -> Report:
         """The report, or that there is none yet. A caller that hangs up cancels its check; a late check goes on."""
-        if await asyncio.to_thread(self._is_outside, request):
+        if self._is_outside(request):
             return _no_verdict(
                 request.display_path,
                 NoVerdictReason.OUTSIDE_WORKSPACE,

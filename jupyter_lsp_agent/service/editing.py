@@ -30,6 +30,7 @@ from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.notebook.surgery import EditedOutputs, apply_plan, edit_plain_text
 from jupyter_lsp_agent.service.documents import document_kind
 from jupyter_lsp_agent.service.stores import DocumentChange, DocumentStore, OpenedDocument, WrittenDocument
+from jupyter_lsp_agent.service.threads import beside_the_loop
 
 _MAX_ATTEMPTS = 20
 _T = TypeVar("_T")
@@ -115,22 +116,15 @@ class DocumentEditor:
 
     async def _edit_now(self, batch: EditBatch) -> EditOutcome:
         document = await self._documents.read(batch.name)
-        change = await asyncio.to_thread(self._plan, batch, document)
+        size = len(document.data)
+        change = await beside_the_loop(size, lambda: self._plan(batch, document))
         written = None
         if not batch.dry_run and change.data != document.data:
             written = await _to_the_end(
                 self._documents.write(document, change, lambda current: self._plan(batch, current))
             )
             document, change = written.before, written.change
-        return EditOutcome(
-            before=document,
-            data=change.data,
-            content_hash=await asyncio.to_thread(content_hash, document, change.data),
-            places=change.plan.places if change.plan else (),
-            touched=change.plan.touched if change.plan else frozenset(),
-            shown=_shown(batch, document, change),
-            written=written,
-        )
+        return await beside_the_loop(size, lambda: _outcome(batch, document, change, written))
 
     def _plan(self, batch: EditBatch, document: OpenedDocument) -> DocumentChange:
         _check_hash(batch, document)
@@ -146,6 +140,20 @@ class DocumentEditor:
         except NotebookError as error:
             raise InvalidEditError(str(error)) from None
         return DocumentChange(data, plan, self._outputs)
+
+
+def _outcome(
+    batch: EditBatch, before: OpenedDocument, change: DocumentChange, written: WrittenDocument | None
+) -> EditOutcome:
+    return EditOutcome(
+        before=before,
+        data=change.data,
+        content_hash=content_hash(before, change.data),
+        places=change.plan.places if change.plan else (),
+        touched=change.plan.touched if change.plan else frozenset(),
+        shown=_shown(batch, before, change),
+        written=written,
+    )
 
 
 def content_hash(document: OpenedDocument, data: bytes | None = None) -> str:
@@ -196,7 +204,7 @@ class _Turns:
 
     @asynccontextmanager
     async def of(self, location: Path, batch: EditBatch) -> AsyncIterator[None]:
-        key = await asyncio.to_thread(os.path.realpath, location)
+        key = _key(location)
         lock, users = self._locks.get(key, (asyncio.Lock(), 0))
         self._locks[key] = lock, users + 1
         try:
@@ -218,6 +226,10 @@ class _Turns:
             raise ContentChangedError(
                 f"{batch.name} was being edited by others all the time: try again, or raise `wait_ms`"
             ) from None
+
+
+def _key(location: Path) -> str:
+    return os.path.realpath(location)
 
 
 async def _to_the_end(work: Coroutine[Any, Any, _T]) -> _T:

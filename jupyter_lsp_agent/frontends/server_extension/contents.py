@@ -25,6 +25,7 @@ from jupyter_lsp_agent.core.errors import ContentChangedError
 from jupyter_lsp_agent.diagnostics.report import ContentSource, NoVerdictReason
 from jupyter_lsp_agent.service.documents import MAX_DOCUMENT_BYTES, UncheckableError
 from jupyter_lsp_agent.service.stores import DocumentChange, OpenedDocument, PlanChange, WriteKind, WrittenDocument
+from jupyter_lsp_agent.service.threads import beside_the_loop
 from jupyter_lsp_agent.service.writing import WrittenFile, write_file
 
 _OWN_MODULES = "jupyter_server.services.contents."
@@ -77,7 +78,7 @@ class ContentsStore:
                 return await self._write_file(document, change)
         elif await self._read_bytes(document.name) != document.data:
             raise ContentChangedError(f"{document.name} was written by somebody else in this moment: read it again")
-        model = await asyncio.to_thread(_model, document, change)
+        model = await beside_the_loop(len(change.data), lambda: _model(document, change))
         await ensure_async(self._manager.save(model, document.name))
         return WrittenDocument(WriteKind.CONTENTS, document, change)
 
@@ -87,15 +88,14 @@ class ContentsStore:
             shutil.rmtree(self._nowhere, ignore_errors=True)
 
     async def _refuse_hidden(self, name: str) -> None:
-        # As the contents service does; file managers refuse again, and what is outside their root too.
-        if not self._manager.allow_hidden and await ensure_async(self._manager.is_hidden(name)):
+        # As the contents service does. File managers refuse what is hidden when they are asked for it.
+        if self.has_files or self._manager.allow_hidden:
+            return
+        if await ensure_async(self._manager.is_hidden(name)):
             raise HTTPError(404, f"file or directory does not exist: {name!r}")
 
     async def _read_bytes(self, name: str) -> bytes:
-        model = await self._get(name, content=False)
-        if model["type"] == "directory":
-            raise HTTPError(400, f"{name} is a directory, not a file", reason="bad type")
-        if (model.get("size") or 0) > MAX_DOCUMENT_BYTES:
+        if (self._file_size(name) if self.has_files else await self._size(name)) > MAX_DOCUMENT_BYTES:
             raise UncheckableError(
                 NoVerdictReason.TOO_LARGE,
                 f"{name} is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB; clear its outputs, or split it",
@@ -109,15 +109,26 @@ class ContentsStore:
                     break
         raise refused
 
+    def _file_size(self, name: str) -> int:
+        """Zero for what is no file: the manager says what is wrong with it when it is read."""
+        try:
+            return self.location(name).stat().st_size
+        except (OSError, ValueError):
+            return 0
+
+    async def _size(self, name: str) -> int:
+        return (await self._get(name, content=False)).get("size") or 0
+
     async def _get(self, name: str, **options: Any) -> Any:
         return await ensure_async(self._manager.get(name, **options))
 
     async def _hooks_agree(self, document: OpenedDocument, change: DocumentChange) -> bool:
         """Run the pre-save hooks; whether they leave the content as it is. One that forbids the save raises."""
-        model = await asyncio.to_thread(_model, document, change)
-        before = await asyncio.to_thread(json.dumps, model)
+        size = len(change.data)
+        model = await beside_the_loop(size, lambda: _model(document, change))
+        before = await beside_the_loop(size, lambda: json.dumps(model))
         self._manager.run_pre_save_hooks(model=model, path=document.name)
-        return await asyncio.to_thread(json.dumps, model) == before
+        return await beside_the_loop(size, lambda: json.dumps(model)) == before
 
     async def _write_file(self, document: OpenedDocument, change: DocumentChange) -> WrittenDocument:
         trusted = change.plan is not None and await self._is_trusted(document.data)
@@ -128,7 +139,7 @@ class ContentsStore:
         except FileNotFoundError:
             raise ContentChangedError(f"{document.name} was moved or deleted in this moment") from None
         if trusted:
-            self._manager.notary.sign(await asyncio.to_thread(_as_nbformat_reads, change.data))
+            self._manager.notary.sign(await beside_the_loop(len(change.data), lambda: _as_nbformat_reads(change.data)))
         return WrittenDocument(WriteKind.BYTES, document, change, await self._after_save(document, written))
 
     async def _after_save(self, document: OpenedDocument, written: WrittenFile) -> str | None:
@@ -144,7 +155,7 @@ class ContentsStore:
         return "; ".join(notes) or None
 
     async def _is_trusted(self, data: bytes) -> bool:
-        notebook = await asyncio.to_thread(_as_nbformat_reads, data)
+        notebook = await beside_the_loop(len(data), lambda: _as_nbformat_reads(data))
         return notebook is not None and bool(self._manager.notary.check_signature(notebook))
 
     def _own_folder(self) -> Path:
