@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.core.positions import CellLine, split_lines
 from jupyter_lsp_agent.notebook.cpp_statements import Piece, split_pieces
-from jupyter_lsp_agent.notebook.line_map import CellChunk, ColumnSpan, MappedLine
+from jupyter_lsp_agent.notebook.line_map import CellChunk, ColumnSpan, MappedLine, MovedLine
 from jupyter_lsp_agent.notebook.model import Cell
 
 _NOTHING = re.compile(r"(?!)")
@@ -23,10 +23,11 @@ _GO_IMPORTS_BEGIN = re.compile(r"\s*import\s*\(\s*")
 
 @dataclass(frozen=True, slots=True)
 class JoinedCells:
-    """The text before the first cell, and the chunks of the cells."""
+    """The text before the first cell, the chunks of the cells, and which lines of the prefix are a cell's."""
 
     prefix: str
     chunks: tuple[tuple[int, CellChunk], ...]
+    moved: tuple[MovedLine, ...] = ()
 
     @property
     def text(self) -> str:
@@ -71,12 +72,13 @@ def join_cells(language: LanguageId, cells: Sequence[Cell], broken: frozenset[st
     form = _FILES[language]
     lines = {cell.index: _cell_lines(form, "" if cell.source in broken else cell.source) for cell in cells}
     opening = form.opening
+    moved: tuple[MovedLine, ...] = ()
     if form.hoists_imports:
-        imports, lines = _hoist_imports(lines)
-        opening += "".join(f"import {spec}\n" for spec in imports)
+        moved, lines = _hoist_imports(lines, opening.count("\n"))
+        opening += "".join(line.line.text + "\n" for line in moved)
     last = cells[-1].index if cells else None
     chunks = [(index, _chunk(form, index, taken, is_last=index == last)) for index, taken in lines.items()]
-    return JoinedCells(opening, tuple(chunks))
+    return JoinedCells(opening, tuple(chunks), moved)
 
 
 def _cell_lines(form: KernelFile, source: str) -> list[MappedLine]:
@@ -152,17 +154,26 @@ def _go_body(index: int, lines: Sequence[MappedLine]) -> Sequence[MappedLine]:
 
 
 def _hoist_imports(
-    cells: dict[int, list[MappedLine]],
-) -> tuple[list[str], dict[int, list[MappedLine]]]:
+    cells: dict[int, list[MappedLine]], first_line: int
+) -> tuple[tuple[MovedLine, ...], dict[int, list[MappedLine]]]:
     """Go: imports must stand before everything else, and those of one cell hold for all."""
-    specs: dict[str, None] = {}
+    specs: dict[str, tuple[int, MappedLine]] = {}
     left: dict[int, list[MappedLine]] = {}
     for index, lines in cells.items():
-        left[index] = _take_imports(lines, specs)
-    return list(specs), left
+        own: dict[str, MappedLine] = {}
+        left[index] = _take_imports(lines, own)
+        specs.update({spec: (index, line) for spec, line in own.items() if spec not in specs})
+    moved = (_import_line(spec, first_line + n, *place) for n, (spec, place) in enumerate(specs.items()))
+    return tuple(moved), left
 
 
-def _take_imports(lines: Sequence[MappedLine], specs: dict[str, None]) -> list[MappedLine]:
+def _import_line(spec: str, virtual_line: int, cell_index: int, line: MappedLine) -> MovedLine:
+    head = "import "
+    span = ColumnSpan(len(head), line.text.index(spec), len(spec))
+    return MovedLine(virtual_line, cell_index, MappedLine(head + spec, line.cell_line, (span,)))
+
+
+def _take_imports(lines: Sequence[MappedLine], specs: dict[str, MappedLine]) -> list[MappedLine]:
     left: list[MappedLine] = []
     is_group = False
     for line in lines:
@@ -171,9 +182,9 @@ def _take_imports(lines: Sequence[MappedLine], specs: dict[str, None]) -> list[M
         if is_group and text.startswith(")"):
             is_group = False
         elif is_group:
-            specs.update({text: None} if text else {})
+            specs.update({text: line} if text else {})
         elif single:
-            specs[single[1]] = None
+            specs[single[1]] = line
         elif _GO_IMPORTS_BEGIN.fullmatch(line.text):
             is_group = True
         else:

@@ -207,7 +207,7 @@ def build_kernel_document(
         extension=file_extension(language),
         kernel=True,
         text=joined.text,
-        line_map=LineMap(joined.prefix.count("\n"), joined.chunks),
+        line_map=LineMap(joined.prefix.count("\n"), joined.chunks, joined.moved),
         sources={cell.index: cell.source for cell in cells},
     )
 

@@ -484,6 +484,20 @@ def test_findings_of_ignored_cells_are_left_out() -> None:
     assert built.ignored_cells == {0}
 
 
+def test_imports_that_go_wants_above_everything_keep_their_places() -> None:
+    go = {"language_info": {"name": "go"}}
+    sources = ("x := 1", 'import "fmt"\nimport (\n    yy "a/b" // c\n    "os"\n)\nfunc A() {}', 'import "fmt"')
+    document = build_virtual_documents(notebook_with(go, *sources), BuildOptions()).documents[0]
+    lines = document.text.split("\n")
+    for name, place in (('"fmt"', TextPosition(0, 7)), ('yy "a/b"', TextPosition(2, 4)), ('"os"', TextPosition(3, 4))):
+        line = lines.index(f"import {name}")
+        found = document.line_map.to_cell(TextPosition(line, len("import ")))
+        assert found is not None
+        assert (found.cell_index, found.position) == (1, place)
+        assert document.line_map.to_virtual(1, place) == TextPosition(line, len("import "))
+    assert document.text.count('"fmt"') == 1
+
+
 # --- any notebook -----------------------------------------------------------------------------------------------------
 
 PIECES = st.sampled_from(
