@@ -38,6 +38,8 @@ def real_launch(
 def with_servers_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the servers that `tests/e2e/install_servers.sh` installs found, as a user's own on `PATH`."""
     monkeypatch.setenv("PATH", servers_path())
+    # Programs below the current folder are never chosen, and by default these servers lie in the checkout.
+    monkeypatch.chdir(Path(os.sep))
 
 
 def servers_path() -> str:
