@@ -87,14 +87,14 @@ class AgentService:
             self._begin(request)
         return list_cells(name, notebook)
 
-    async def check(self, asked: AgentCheck, user: str) -> Report:
-        """The report on a document, stored, shared or proposed.
+    async def check(self, asked: AgentCheck, user: str, spent_seconds: float = 0.0) -> Report:
+        """The report on a document, stored, shared or proposed; `spent_seconds` of its wait are gone already.
 
         Raises:
             InvalidRequestError: a cell is named that cannot be meant.
             UnknownCellError: a cell is named that is not there.
         """
-        began_seconds = self._clock.monotonic_seconds()
+        began_seconds = self._clock.monotonic_seconds() - spent_seconds
         question = asked.question
         try:
             document = await self._documents.read(question.name)
@@ -103,19 +103,19 @@ class AgentService:
         request = await self._request(asked, document, user)
         return await self._in_time(request, self._left(question, began_seconds))
 
-    async def touch(self, asked: AgentCheck, user: str) -> TouchAnswer:
+    async def touch(self, asked: AgentCheck, user: str, spent_seconds: float = 0.0) -> TouchAnswer:
         """Start the servers of a document, and let the session meet it."""
-        report = await self.check(replace(asked, touch=False), user)
+        report = await self.check(replace(asked, touch=False), user, spent_seconds)
         missing = report.verdict is Verdict.NO_VERDICT and report.reason not in _NOT_YET
         return TouchAnswer(not missing, report.reason if missing else None, report.detail if missing else None)
 
-    async def edit(self, asked: AgentEdit, user: str) -> EditAnswer:
-        """Do a batch of edits, and check what came of it.
+    async def edit(self, asked: AgentEdit, user: str, spent_seconds: float = 0.0) -> EditAnswer:
+        """Do a batch of edits, and check what came of it; `spent_seconds` of its wait are gone already.
 
         Raises:
             EditError: the batch was refused; nothing was written.
         """
-        began_seconds = self._clock.monotonic_seconds()
+        began_seconds = self._clock.monotonic_seconds() - spent_seconds
         question = asked.question
         batch = EditBatch(
             name=question.name,

@@ -70,9 +70,9 @@ class CheckHandler(AgentHandler):
         asked = decode_check(self.body())
         service = await self.service()
         if asked.touch:
-            self.answer((await self.run(service.touch(asked, self.user))).to_dict())
+            self.answer((await self.run(service.touch(asked, self.user, self.request.request_time()))).to_dict())
             return
-        report = await self.run(service.check(asked, self.user))
+        report = await self.run(service.check(asked, self.user, self.request.request_time()))
         if self.wants_text():
             self.answer_text(report.to_text())
         else:
@@ -90,7 +90,8 @@ class EditsHandler(AgentHandler):
         from jupyter_lsp_agent.service.agent_requests import decode_edits
 
         asked = decode_edits(self.body())
-        answer = await self.run((await self.service()).edit(asked, self.user))
+        service = await self.service()
+        answer = await self.run(service.edit(asked, self.user, self.request.request_time()))
         if self.wants_text():
             self.answer_text(answer.to_text())
         else:
