@@ -192,9 +192,11 @@ def _bytes_of(model: Any) -> bytes:
 def _as_nbformat_reads(data: bytes) -> Any:
     """The notebook as the signature is made of it; `None` where nbformat cannot read it, and so never signed it."""
     import nbformat
+    from nbformat import reader
 
     try:
-        notebook = nbformat.reads(data.decode("utf-8-sig"), as_version=4)
+        # Without the validation that `nbformat.reads` adds, which changes nothing that is signed.
+        notebook = reader.reads(data.decode("utf-8-sig"))
         return notebook if isinstance(notebook.get("metadata"), dict) else None
     except (nbformat.ValidationError, AttributeError, KeyError, TypeError, ValueError, RecursionError):
         # What agents write is often less than nbformat takes for granted: no metadata, no outputs.
