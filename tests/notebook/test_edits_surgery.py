@@ -67,6 +67,7 @@ _STYLES = {
     "duplicate keys": _DUPLICATES,
     "NaN": _dump().replace("1.5", "NaN"),
     "blank lines": "\n\n" + _dump().replace("\n  },", "\n\n  } ,\n\n") + "\n\n",
+    "uneven gaps": _dump().replace('  {\n   "cell_type": "raw"', '\n\n  {\n   "cell_type": "raw"'),
     "other order of keys": _dump().replace('"cell_type": "code",\n', '"unknown": 1.00,\n   "cell_type": "code",\n'),
     "CRLF in sources": _dump().replace("a = 1\\n", "a = 1\\r\\n"),
 }
