@@ -62,4 +62,4 @@ def test_every_row_that_the_client_holds_has_a_fault_for_one_of_its_tests() -> N
 def test_every_fault_fits_the_code_and_names_a_row_and_a_test(fault: Fault) -> None:
     assert find_misfit(fault) is None
     assert exists(fault.test)
-    assert fault.row in ROWS
+    assert fault.row in ROWS or not fault.row.startswith("F")  # what the list does not speak of is named in words
