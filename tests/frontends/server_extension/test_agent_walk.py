@@ -194,3 +194,19 @@ def test_first_contact_by_proposed_content_takes_the_stored_one(walker):
     for _ in range(2):
         proposed = walker.check(content=stored)
         assert _said(proposed) == ("errors", {"introduced": 1, "preexisting": 1}, [(3, "introduced")])
+
+
+def test_an_edit_of_a_module_tells_what_it_breaks_in_notebooks(walker):
+    folder = (walker.server.root / walker.path).parent
+    (folder / "helpers.py").write_text("def double(x: int) -> int:\n    return 2 * x\n")
+    write_notebook(folder / "user.ipynb", "import helpers", "helpers.double(1)")
+    user = Walker(walker.server, f"{folder.name}/user.ipynb", walker.session)
+    assert _said(user.check())[0] == "clean"
+    module = Walker(walker.server, f"{folder.name}/helpers.py", walker.session)
+    broken = module.edit({"op": "replace_text", "old": "double", "new": "twice"})
+    assert broken["verdict"] == "errors"
+    ((path, other),) = broken["other_files"].items()
+    assert path == user.path
+    assert [(cell["cell_index"], len(cell["diagnostics"])) for cell in other["cells"]] == [(1, 1)]
+    mended = module.edit({"op": "replace_text", "old": "twice", "new": "double"})
+    assert mended["other_files"][user.path]["cells"] == []
