@@ -92,11 +92,6 @@ class LanguageClient:
         return self._session.state
 
     @property
-    def server_name(self) -> str | None:
-        """What the server calls itself."""
-        return None if self._initialize_result is None else self._initialize_result.server_name
-
-    @property
     def server_version(self) -> str | None:
         """The version that the server gives itself."""
         return None if self._initialize_result is None else self._initialize_result.server_version
@@ -108,12 +103,6 @@ class LanguageClient:
         return transport.pid if isinstance(transport, StdioTransport) else None
 
     @property
-    def stderr_tail(self) -> str:
-        """The end of what the server wrote to standard error."""
-        transport = self._session.transport
-        return transport.stderr_tail if isinstance(transport, StdioTransport) else ""
-
-    @property
     def capabilities(self) -> ServerCapabilities:
         """What the server can do."""
         return self._server.capabilities
@@ -122,6 +111,22 @@ class LanguageClient:
     def open_documents(self) -> tuple[DocumentUri, ...]:
         """What is open at the server, the least recently used first."""
         return self._documents.uris
+
+    @property
+    def idle_documents(self) -> tuple[TextDocument, ...]:
+        """What is open at the server and has its verdict, with the texts that it has."""
+        return self._documents.idle
+
+    async def reopen(self, documents: Iterable[TextDocument]) -> None:
+        """Open documents that another process of the same server had open; nothing is asked about them.
+
+        Raises:
+            TransportError: the server is gone.
+        """
+        for document in documents:
+            entry = self._documents.reserve(document)
+            async with entry.lock:
+                await self._documents.synchronise(entry, document.text)
 
     async def start(self) -> None:
         """Start the server and do the handshake; whatever was started is ended where that fails or is given up.

@@ -77,6 +77,12 @@ class DocumentSync:
         """The open documents."""
         return tuple(document.uri for document in self._documents.values() if document.version > 0)
 
+    @property
+    def idle(self) -> tuple[TextDocument, ...]:
+        """The open documents that the server is done with, with the texts that it has."""
+        idle = (entry for entry in self._documents.values() if entry.version > 0 and not entry.is_pending)
+        return tuple(TextDocument(entry.uri, entry.language_id, entry.text) for entry in idle)
+
     def find(self, uri: str) -> OpenDocument | None:
         """The open document of this URI, in whatever spelling."""
         return self._documents.get(uri_key(uri))

@@ -1,10 +1,11 @@
 """What names a running client, and the bounds that all of them live in."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
-from jupyter_lsp_agent.core.launch import ServerLaunch
+from jupyter_lsp_agent.core.launch import ServerLaunch, TextDocument
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -64,6 +65,15 @@ class PooledClient(Protocol):
     @property
     def open_documents(self) -> tuple[DocumentUri, ...]:
         """The documents that its server has open."""
+        ...
+
+    @property
+    def idle_documents(self) -> tuple[TextDocument, ...]:
+        """The documents that its server has open and is done with, with the texts that it has."""
+        ...
+
+    async def reopen(self, documents: Iterable[TextDocument]) -> None:
+        """Open documents that another process of the same server had open."""
         ...
 
     async def wait_closed(self) -> object:

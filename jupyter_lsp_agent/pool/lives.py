@@ -2,20 +2,24 @@
 
 Wait for room, start, watch, stop: so nothing that a caller does, or that is done to a caller, can leave a half-started
 server behind. A client takes up room until its process is gone, so that there are never more processes than allowed.
+Who comes in place of a client that died has its documents opened again, but for those that it was still looking at.
 """
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Generic
+from typing import TYPE_CHECKING, Generic
 
 from jupyter_lsp_agent.core.clock import Clock, pause
-from jupyter_lsp_agent.core.errors import JupyterLspAgentError, ServerUnavailableError, SpawnFailedError
-from jupyter_lsp_agent.core.launch import ServerLaunch
+from jupyter_lsp_agent.core.errors import JupyterLspAgentError, ServerUnavailableError, SpawnFailedError, TransportError
+from jupyter_lsp_agent.core.launch import ServerLaunch, TextDocument
 from jupyter_lsp_agent.pool.broken import BrokenServers
 from jupyter_lsp_agent.pool.crashes import CrashHistory
 from jupyter_lsp_agent.pool.place import ClientT, Place
 from jupyter_lsp_agent.pool.waiting import StoppedError, unless_stopped
+
+if TYPE_CHECKING:
+    from jupyter_lsp_agent.pool.keys import ClientKey
 
 _LOGGER = logging.getLogger("jupyter_lsp_agent")
 
@@ -49,6 +53,7 @@ class Lives(Generic[ClientT]):
         self._crashes = crashes
         self._room = asyncio.Semaphore(max_lives)
         self._places: dict[asyncio.Task[None], Place[ClientT]] = {}
+        self._left_open: dict[ClientKey, tuple[TextDocument, ...]] = {}
 
     @property
     def tasks(self) -> tuple[asyncio.Task[None], ...]:
@@ -104,7 +109,13 @@ class Lives(Generic[ClientT]):
     async def _start_after_back_off(self, place: Place[ClientT]) -> ClientT:
         if (seconds := self._crashes.back_off_seconds(place.key)) > 0:
             await pause(self._clock, seconds)
-        return await self._start_client(place.launch)
+        client = await self._start_client(place.launch)
+        try:
+            await client.reopen(self._left_open.pop(place.key, ()))
+        except TransportError as error:
+            await client.aclose()
+            raise SpawnFailedError(f"{place.key.server_id} died as its documents were opened again: {error}") from error
+        return client
 
     async def _watch(self, place: Place[ClientT], client: ClientT) -> None:
         try:
@@ -113,11 +124,13 @@ class Lives(Generic[ClientT]):
             self._crashes.forgive(place.key)
             _LOGGER.info("stopped %s: %s", place.key, place.stop_reason)
         except JupyterLspAgentError as error:
-            self._record_death(place, error)
+            self._record_death(place, client, error)
         else:
-            self._record_death(place, cause)
+            self._record_death(place, client, cause)
 
-    def _record_death(self, place: Place[ClientT], cause: object) -> None:
+    def _record_death(self, place: Place[ClientT], client: ClientT, cause: object) -> None:
+        # Not those that were being looked at: one of them may have been its death.
+        self._left_open[place.key] = client.idle_documents
         lifetime = self._clock.monotonic_seconds() - (place.started_seconds or 0.0)
         said = f": {cause}" if isinstance(cause, Exception) else ""
         _LOGGER.warning("died: %s after %.1f s%s", place.key, lifetime, said)

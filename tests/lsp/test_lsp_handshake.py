@@ -25,14 +25,14 @@ async def test_initialize_says_who_asks_and_where() -> None:
         assert params["rootPath"] == "/project"
         assert params["workspaceFolders"] == [{"uri": ROOT, "name": "project"}]
         assert params["initializationOptions"] == options
-        assert (stage.client.server_name, stage.client.server_version) == ("Fake", "1.2")
+        assert stage.client.server_version == "1.2"
         assert stage.client.state is ClientState.RUNNING
 
 
 async def test_a_server_that_says_little_is_taken_as_it_is() -> None:
     async with on_stage() as stage:
         assert "initializationOptions" not in stage.initialize_params
-        assert stage.client.server_name is None
+        assert stage.client.server_version is None
         assert stage.client.server_version is None
         assert stage.client.capabilities.position_encoding is PositionEncoding.UTF_16
 

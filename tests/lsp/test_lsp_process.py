@@ -97,7 +97,6 @@ async def test_a_long_line_on_standard_error_holds_nothing_up_and_its_end_is_kep
         assert isinstance(cause, ServerExitedError)
         assert cause.exit_code == 3
         assert cause.stderr_tail.endswith("bye\n") or cause.stderr_tail.endswith("bye")
-        assert client.stderr_tail == cause.stderr_tail
 
 
 async def test_a_server_that_is_killed_fails_who_waits_at_once() -> None:

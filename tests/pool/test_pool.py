@@ -14,6 +14,7 @@ from jupyter_lsp_agent.core.errors import (
     SpawnFailedError,
 )
 from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
+from jupyter_lsp_agent.core.launch import TextDocument
 from jupyter_lsp_agent.pool.place import PlaceState
 from tests.support.fake_clients import bench, make_key, make_launch, next_turn, until
 
@@ -324,3 +325,14 @@ async def test_warming_up_starts_without_waiting():
         await until(lambda: it.pool.is_started(make_key()))
         await it.use()
         assert it.starter.starts == 1
+
+
+async def test_the_documents_of_a_dead_client_are_opened_at_its_successor():
+    document = TextDocument(DocumentUri("file:///w/a.py"), "python", "x = 1")
+    async with bench() as it:
+        first = await it.use()
+        first.idle_documents = (document,)
+        first.die()
+        await until(lambda: not it.pool.is_started(make_key()))
+        second = await it.use()
+        assert second.reopened == [document]

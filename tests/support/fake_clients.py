@@ -1,14 +1,14 @@
 """Clients for the pool that start, live and die as a test says."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import ClosedError, ServerExitedError, ServerUnavailableError
 from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
-from jupyter_lsp_agent.core.launch import LaunchCommand, ServerLaunch
+from jupyter_lsp_agent.core.launch import LaunchCommand, ServerLaunch, TextDocument
 from jupyter_lsp_agent.pool.keys import ClientKey, PoolLimits, client_key
 from jupyter_lsp_agent.pool.pool import ClientPool
 from tests.support.clock import ManualClock
@@ -25,6 +25,11 @@ class FakeClient:
     may_close: asyncio.Event | None = None
     is_closed: bool = False
     asked: int = 0
+    idle_documents: tuple[TextDocument, ...] = ()
+    reopened: list[TextDocument] = field(default_factory=list)
+
+    async def reopen(self, documents: Iterable[TextDocument]) -> None:
+        self.reopened += documents
 
     def die(self) -> None:
         self.dead.set()
