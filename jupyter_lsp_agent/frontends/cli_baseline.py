@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import InvalidRequestError
+from jupyter_lsp_agent.core.files import read_regular_text
 from jupyter_lsp_agent.diagnostics.baseline_file import (
     BaselineEntry,
     BaselineFile,
@@ -21,6 +22,7 @@ from jupyter_lsp_agent.diagnostics.report import Report
 from jupyter_lsp_agent.frontends.cli_arguments import UsageError
 from jupyter_lsp_agent.service.requests import Comparison
 
+_MAX_BASELINE_BYTES = 256 * 1024 * 1024
 _MAX_TOLD = 3
 """Entries of one file that are told in full."""
 
@@ -109,7 +111,7 @@ def _relative(path: Path, folder: Path) -> str:
 
 def _read(name: str) -> BaselineFile:
     try:
-        return decode_baseline(Path(name).read_text(encoding="utf-8"), name)
+        return decode_baseline(read_regular_text(Path(name), max_bytes=_MAX_BASELINE_BYTES), name)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
         raise UsageError(f"{name} cannot be read ({why}): `--write-baseline {name}` writes one") from None

@@ -16,6 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import ServerNotFoundError
+from jupyter_lsp_agent.core.files import read_regular_file
 from jupyter_lsp_agent.servers.installed import NODE_ID, OWN_FOLDER, program_folders, read_installed, servers_folder
 from jupyter_lsp_agent.servers.roots import is_inside
 from jupyter_lsp_agent.servers.spec import ServerOverride, ServerSpec
@@ -142,8 +143,7 @@ def _find_needs(spec: ServerSpec, search: CommandSearch) -> tuple[Path, ...]:
 def _find_node(spec: ServerSpec, path: Path, search: CommandSearch) -> tuple[Path, ...]:
     """The Node.js for a program that is a script of it; empty for any other program."""
     try:
-        with path.open("rb") as file:
-            first_line = file.readline(200)
+        first_line = next(iter(read_regular_file(path, 200).splitlines()), b"")
     except OSError:
         return ()
     if not first_line.startswith(b"#!") or b"node" not in first_line.rsplit(b"/", 1)[-1]:

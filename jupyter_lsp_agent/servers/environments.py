@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from jupyter_lsp_agent.core.files import read_regular_text
+
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _VERSION_FOLDER = re.compile(r"python(\d+)\.(\d+)t?$")
 _BIN = "Scripts" if os.name == "nt" else "bin"
@@ -151,7 +153,7 @@ def _prefix_of_bin(folder: Path) -> Path:
 
 def _read_text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8", errors="replace")
+        return read_regular_text(file, errors="replace")
     except OSError:
         return ""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jupyter_lsp_agent.core.files import read_regular_text
 from jupyter_lsp_agent.servers.spec import InstallRecipe
 
 OWN_FOLDER = "jupyter-lsp-agent"
@@ -51,7 +52,7 @@ def read_installed(servers: Path, server_id: str) -> InstalledServer | None:
     """The whole install of a server below the folder `servers`; `None` where there is none."""
     home = servers / server_id
     try:
-        record = json.loads((home / RECORD_NAME).read_text(encoding="utf-8"))
+        record = json.loads(read_regular_text(home / RECORD_NAME))
     except (OSError, ValueError):
         return None
     return _from_record(server_id, home, record) if isinstance(record, Mapping) else None

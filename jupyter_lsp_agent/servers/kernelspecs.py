@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jupyter_lsp_agent.core.files import is_file, read_regular_text
+
 _PYTHON_NAME = re.compile(r"python(\d+(\.\d+)?)?(\.exe)?$", re.IGNORECASE)
 
 
@@ -39,7 +41,7 @@ class KernelSpec:
         if not _PYTHON_NAME.match(Path(program).name) and (inner := self._wrapped()):
             return inner
         found = program if Path(program).is_absolute() else shutil.which(program, path=search_path)
-        return Path(found) if found and Path(found).is_file() else None
+        return Path(found) if found and is_file(Path(found)) else None
 
     def _wrapped(self) -> Path | None:
         for index, argument in enumerate(self.argv[1:], start=1):
@@ -48,7 +50,7 @@ class KernelSpec:
             if argument in {"-n", "--name"} and index + 1 < len(self.argv):
                 return _python_below(_conda_root(Path(self.argv[0])) / "envs" / self.argv[index + 1])
             if Path(argument).is_absolute() and _PYTHON_NAME.match(Path(argument).name):
-                return Path(argument) if Path(argument).is_file() else None
+                return Path(argument) if is_file(Path(argument)) else None
         return None
 
 
@@ -70,7 +72,7 @@ def find_kernelspec(name: str, folders: Sequence[Path]) -> KernelSpec | None:
 
 def _read(name: str, folder: Path) -> KernelSpec | None:
     try:
-        data = json.loads((folder / "kernel.json").read_text(encoding="utf-8"))
+        data = json.loads(read_regular_text(folder / "kernel.json"))
     except (OSError, ValueError):
         return None
     return _from_json(name, folder, data) if isinstance(data, Mapping) else None

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_lsp_agent.core.errors import SpawnFailedError, UntrustedError
+from jupyter_lsp_agent.core.files import read_regular_text
 from jupyter_lsp_agent.core.launch import LaunchCommand, ServerLaunch
 from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.servers.commands import CommandSearch, ResolvedCommand
@@ -103,7 +104,7 @@ def _is_configured(root: Path, files: Iterable[str]) -> bool:
     for file in files:
         name, _, text = file.partition(":")
         try:
-            if text in (root / name).read_text(encoding="utf-8", errors="replace"):
+            if text in read_regular_text(root / name, errors="replace"):
                 return True
         except OSError:
             continue

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from jupyter_lsp_agent.core.files import exists, is_file, is_folder, read_regular_file
+
 
 def find_boundary(path: Path, *, named: Path | None = None, server_root: Path, home: Path | None = None) -> Path:
     """The folder above which no root of `path` may lie.
@@ -45,7 +47,7 @@ def find_root(
     for folder in folders_between(_absolute(path), boundary):
         if has_marker(folder, exclusion_markers):
             return None
-        if has_marker(folder, markers) and not (folder / "__init__.py").is_file():
+        if has_marker(folder, markers) and not is_file(folder / "__init__.py"):
             return folder
     return _absolute(boundary)
 
@@ -72,10 +74,9 @@ def is_inside(path: Path, folder: Path) -> bool:
 def _is_worktree(folder: Path) -> bool:
     marker = folder / ".git"
     try:
-        if marker.is_dir():
-            return (marker / "HEAD").is_file()
-        with marker.open("rb") as file:
-            return file.read(7) == b"gitdir:"
+        if is_folder(marker):
+            return is_file(marker / "HEAD")
+        return read_regular_file(marker, 7) == b"gitdir:"
     except OSError:
         return False
 
@@ -105,7 +106,7 @@ def _has(folder: Path, marker: str) -> bool:
     try:
         if "*" in marker:
             return any(fnmatchcase(entry.name, marker) for entry in folder.iterdir())
-        return (folder / marker).exists()
+        return exists(folder / marker)
     except OSError:
         return False
 

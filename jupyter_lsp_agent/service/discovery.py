@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from jupyter_lsp_agent.core.files import exists, is_file, is_folder
 from jupyter_lsp_agent.servers.roots import find_git_worktree
 from jupyter_lsp_agent.service.ignore_rules import (
     Rules,
@@ -97,7 +98,7 @@ def discover(names: Sequence[str], options: DiscoveryOptions) -> Discovery:
     notes: list[str] = []
     for name in names:
         path = Path(os.path.normpath(options.current / name))
-        if _is_folder(path):
+        if is_folder(path):
             found = [_below(item, name, path) for item in find_files_below(path, options, problems)]
         elif _is_never_checked(path, options):
             found = []
@@ -107,14 +108,6 @@ def discover(names: Sequence[str], options: DiscoveryOptions) -> Discovery:
         for item in found:
             files.setdefault(os.path.realpath(item.path), item)
     return Discovery(tuple(files.values()), tuple(problems), tuple(notes))
-
-
-def _is_folder(path: Path) -> bool:
-    """Whether it is one; a name too long, or below a folder that may not be entered, is left to who reads it."""
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
 
 
 def path_in_repository(file: DiscoveredFile) -> str:
@@ -137,10 +130,10 @@ def find_files_below(named: Path, options: DiscoveryOptions, problems: list[str]
     while waiting:
         folder = _with_own_rules(waiting.pop(), options)
         for entry in _entries(folder.path, problems):
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if folder.leaves_out(entry.path, is_folder=is_folder):
+            is_below = _is_real_folder(entry)
+            if folder.leaves_out(entry.path, is_folder=is_below):
                 continue
-            if is_folder:
+            if is_below:
                 waiting += [replace(folder, path=entry.path)] if _is_entered(entry) else []
             elif _is_wanted(entry, include) and _is_file(entry, problems):
                 found.append(entry.path)
@@ -199,6 +192,14 @@ def _entries(folder: str, problems: list[str]) -> list[os.DirEntry[str]]:
         return []
 
 
+def _is_real_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder itself, not a link to one; one that cannot even be looked at is left to who reads it."""
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
 def _is_entered(entry: os.DirEntry[str]) -> bool:
     return entry.name not in _SKIPPED_FOLDERS and not any(
         os.path.lexists(Path(entry.path, mark)) for mark in _ENVIRONMENT_MARKS
@@ -212,10 +213,11 @@ def _is_wanted(entry: os.DirEntry[str], include: Sequence[Rules]) -> bool:
 
 
 def _is_file(entry: os.DirEntry[str], problems: list[str]) -> bool:
-    """Whether the entry is to be read: a file, or a broken link, of which reading will tell."""
-    if entry.is_file() or (entry.is_symlink() and not Path(entry.path).exists()):
+    """Whether the entry is to be read: a file, or a link that leads nowhere, of which reading will tell."""
+    path = Path(entry.path)
+    if is_file(path) or (entry.is_symlink() and not exists(path)):
         return True
-    if not entry.is_dir():
+    if not is_folder(path):
         problems.append(f"{entry.path} is no file (a pipe, a socket or a device); exclude it")
     return False
 
@@ -245,7 +247,7 @@ def _workspace_rules_above(folder: Path, boundary: Path, options: DiscoveryOptio
 
 
 def _workspace_rules(folder: str, options: DiscoveryOptions) -> tuple[Rules, ...]:
-    if not options.use_workspace or not Path(folder, FILE_NAME).is_file():
+    if not options.use_workspace or not is_file(Path(folder, FILE_NAME)):
         return ()
     globs = read_workspace(Path(folder)).values.get("exclude", ())
     return (glob_rules(Path(folder), globs, name="exclude"),) if globs else ()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError
+from jupyter_lsp_agent.core.files import NotRegularFileError, read_regular_file
 from jupyter_lsp_agent.diagnostics.report import ContentSource, DocumentKind, NoVerdictReason
 
 MAX_DOCUMENT_BYTES = 100 * 1024 * 1024
@@ -75,8 +76,13 @@ def decode_text(path: Path, data: bytes) -> str:
 
 def _read_file(path: Path, max_bytes: int) -> bytes:
     try:
-        with path.open("rb") as file:
-            return file.read(max_bytes + 1)
+        return read_regular_file(path, max_bytes + 1)
+    except NotRegularFileError:
+        raise UncheckableError(
+            NoVerdictReason.UNREADABLE,
+            f"{path.name} is a pipe, a socket or a device, not a regular file; "
+            "copy what it gives into a file, or pipe it into `check - --stdin-filename NAME`",
+        ) from None
     except IsADirectoryError:
         raise UncheckableError(
             NoVerdictReason.UNREADABLE, f"{path.name} is a folder, not a file; rename it, or name what is in it"

@@ -97,7 +97,7 @@ def read_at_revision(path: Path, revision: str, git: GitProgram) -> bytes | None
         InvalidRequestError: no such revision.
         RevisionError: not a repository, not ours to read, an object that is not here, or git took too long.
     """
-    real = path.resolve()
+    real = Path(os.path.realpath(path))
     commit = _commit(real.parent, revision, git)
     listed = _run(git, real.parent, "ls-tree", "-z", "-l", "--end-of-options", commit, f"./{real.name}")
     entry = listed.split(b"\0", 1)[0].partition(b"\t")[0].decode("ascii", "replace").split()

@@ -14,6 +14,7 @@ from pathspec import GitIgnoreSpec
 from pathspec.pattern import Pattern, RegexPattern
 
 from jupyter_lsp_agent.core.errors import SettingsError
+from jupyter_lsp_agent.core.files import exists, read_regular_file
 
 _IGNORE_FILE = ".gitignore"
 _FOLDER_MARK = "ps_d"
@@ -121,7 +122,7 @@ def own_rules(folder: str) -> tuple[Rules, ...]:
 
 def repository_rules_at(folder: str) -> tuple[Rules, ...] | None:
     """The rules that begin at `folder`, where it is a repository of its own; else `None`."""
-    return _repository_rules(Path(folder)) if Path(folder, ".git").exists() else None
+    return _repository_rules(Path(folder)) if exists(Path(folder, ".git")) else None
 
 
 def _repository_rules(worktree: Path) -> tuple[Rules, ...]:
@@ -141,14 +142,14 @@ def _git_folder(worktree: Path) -> Path:
 
 def _first_line(path: Path) -> str | None:
     try:
-        return next(iter(path.read_bytes()[:4096].splitlines()), b"").decode("utf-8", "surrogateescape")
+        return next(iter(read_regular_file(path, 4096).splitlines()), b"").decode("utf-8", "surrogateescape")
     except OSError:
         return None
 
 
 def _read_rules(base: str, path: Path) -> tuple[Rules, ...]:
     try:
-        text = path.read_bytes().decode("utf-8-sig", "surrogateescape")
+        text = read_regular_file(path).decode("utf-8-sig", "surrogateescape")
     except OSError:
         return ()
     lines = (_spelt_out(line.removesuffix("\r")) for line in text.split("\n"))

@@ -10,12 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import InstallError, JupyterLspAgentError, ServerNotFoundError
+from jupyter_lsp_agent.core.files import read_regular_file
 from jupyter_lsp_agent.servers.commands import read_command_search, resolve_command
 from jupyter_lsp_agent.servers.install import Installer
 from jupyter_lsp_agent.servers.installed import read_all_installed, servers_folder
 from jupyter_lsp_agent.servers.registry import ServerRegistry
 from jupyter_lsp_agent.servers.spec import ServerSpec
 from jupyter_lsp_agent.service.discovery import DiscoveredFile, DiscoveryOptions, discover
+from jupyter_lsp_agent.service.documents import MAX_DOCUMENT_BYTES
 from jupyter_lsp_agent.service.settings import Settings
 
 _OFF = 'installing is switched off here (`install_strategy` is "off")'
@@ -121,6 +123,6 @@ class ServerInstalls:
         from jupyter_lsp_agent.notebook.reader import read_notebook
 
         try:
-            return detect_language(read_notebook(file.path.read_bytes(), file.display_path))
+            return detect_language(read_notebook(read_regular_file(file.path, MAX_DOCUMENT_BYTES), file.display_path))
         except (OSError, NotebookError):
             return None

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from jupyter_lsp_agent.core.files import is_file, is_folder, read_regular_file
 from jupyter_lsp_agent.notebook.run_files import names_bound_by
 from jupyter_lsp_agent.servers.interpreters import Interpreter
 from jupyter_lsp_agent.servers.roots import folders_between, is_inside
@@ -42,14 +43,14 @@ def startup_names(folder: Path) -> frozenset[str]:
     """The names that IPython's start-up files in `folder` bind; those of files that cannot be told are missing."""
     names: frozenset[str] = frozenset()
     for path in sorted(folder.glob("*")):
-        if path.suffix in (".py", ".ipy") and path.is_file():
+        if path.suffix in (".py", ".ipy") and is_file(path):
             names |= _read_names(path) or frozenset()
     return names
 
 
 def _is_only_a_folder(name: str, place: Place) -> bool:
     folders = [folder / name for folder in folders_between(place.path, place.boundary)]
-    found = [folder for folder in folders if folder.is_dir()]
+    found = [folder for folder in folders if is_folder(folder)]
     return bool(found) and not any(_holds_modules(folder) for folder in found) and not _has_module_file(folders)
 
 
@@ -66,25 +67,24 @@ def _holds_modules(folder: Path) -> bool:
 
 
 def _has_module_file(folders: Iterable[Path]) -> bool:
-    return any(folder.with_name(folder.name + ending).is_file() for folder in folders for ending in (".py", ".pyi"))
+    return any(is_file(folder.with_name(folder.name + ending)) for folder in folders for ending in (".py", ".pyi"))
 
 
 def _is_installed(name: str, interpreter: Interpreter) -> bool:
-    return any((folder / name).is_dir() or any(folder.glob(f"{name}.*")) for folder in interpreter.search_paths)
+    return any(is_folder(folder / name) or any(folder.glob(f"{name}.*")) for folder in interpreter.search_paths)
 
 
 def _names_of_file(path: Path, place: Place) -> frozenset[str] | None:
     candidates = (path, path.with_name(path.name + ".py")) if not path.suffix else (path,)
-    found = next((one for one in candidates if one.is_file()), None)
-    if found is None or not is_inside(found.resolve(), place.boundary.resolve()):
+    found = next((one for one in candidates if is_file(one)), None)
+    if found is None or not is_inside(Path(os.path.realpath(found)), Path(os.path.realpath(place.boundary))):
         return None
     return _read_names(found)
 
 
 def _read_names(path: Path) -> frozenset[str] | None:
     try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_RUN_FILE_BYTES + 1)
+        data = read_regular_file(path, _MAX_RUN_FILE_BYTES + 1)
     except OSError:
         return None
     return None if len(data) > _MAX_RUN_FILE_BYTES else names_bound_by(data, path.name)

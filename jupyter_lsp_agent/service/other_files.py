@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 
 from jupyter_lsp_agent.core.clock import Clock, time_limit
+from jupyter_lsp_agent.core.files import is_file, read_regular_file
 from jupyter_lsp_agent.core.positions import split_lines
 from jupyter_lsp_agent.diagnostics.baseline import FileBaseline, LastVerdict, StateVerdict
 from jupyter_lsp_agent.diagnostics.build import build_report
@@ -205,12 +206,12 @@ def _local_files(importer: PurePath, references: Iterable[Reference], boundary: 
             for length in range(1, len(reference.parts) + 1):
                 base = start.joinpath(*reference.parts[:length])
                 files |= {PurePath(f"{base}.py"), base / "__init__.py"}
-    return {file for file in files if Path(file).is_file()}
+    return {file for file in files if is_file(Path(file))}
 
 
 def _read_references(path: Path) -> frozenset[Reference]:
     try:
-        text = path.read_bytes()[:_MAX_MODULE_BYTES].decode("utf-8", "replace")
+        text = read_regular_file(path, _MAX_MODULE_BYTES).decode("utf-8", "replace")
     except OSError:
         return frozenset()
     return find_references(["\n".join(split_lines(text))])

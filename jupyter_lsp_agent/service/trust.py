@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import SettingsError
+from jupyter_lsp_agent.core.files import read_regular_text
 from jupyter_lsp_agent.servers.installed import OWN_FOLDER
 
 
@@ -22,7 +23,7 @@ def trust_file() -> Path:
 def read_trusted_roots(file: Path | None = None) -> tuple[Path, ...]:
     """The folders that are trusted; none where the file is not there or holds something else."""
     try:
-        folders = json.loads((file or trust_file()).read_text(encoding="utf-8"))
+        folders = json.loads(read_regular_text(file or trust_file()))
     except (OSError, ValueError):
         return ()
     texts = [one for one in folders if isinstance(one, str)] if isinstance(folders, list) else []

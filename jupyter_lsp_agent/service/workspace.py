@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_lsp_agent.core.errors import SettingsError
+from jupyter_lsp_agent.core.files import read_regular_file
 from jupyter_lsp_agent.service.settings import Settings, decode_setting
 
 FILE_NAME = "pyproject.toml"
@@ -82,8 +83,7 @@ class WorkspaceReader:
 
 def _read(path: Path) -> WorkspaceSettings:
     try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_FILE_BYTES + 1)
+        data = read_regular_file(path, _MAX_FILE_BYTES + 1)
     except OSError:
         return WorkspaceSettings()
     if TABLE.encode() not in data:

@@ -56,3 +56,19 @@ def test_a_relative_path_has_no_uri() -> None:
 
 def test_other_schemes_name_no_path() -> None:
     assert path_from_uri("untitled:Untitled-1") is None
+
+
+@given(st.text())
+def test_any_text_has_a_key_and_names_a_path_or_none(text: str) -> None:
+    for uri in (text, f"file:{text}", f"file://{text}", f"FILE:///{text}"):
+        assert isinstance(uri_key(uri), str)
+        path = path_from_uri(uri)
+        assert path is None or "\0" not in str(path)
+
+
+@pytest.mark.parametrize(
+    "uri", ["http://[bad", "file://[bad", "http://a\u2100b", "file:///a%00b", "%", "", "[", "untitled:1"]
+)
+def test_what_is_no_file_uri_names_no_file(uri: str) -> None:
+    assert path_from_uri(uri) in {None, Path()}
+    assert uri_key(uri) == uri_key(uri)

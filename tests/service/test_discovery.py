@@ -306,3 +306,10 @@ def git(folder, *arguments):
     environ = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
     done = subprocess.run(["git", *arguments], cwd=folder, env=environ, capture_output=True, text=True, check=True)
     return done.stdout
+
+
+def test_a_link_that_leads_round_in_circles_stops_nobody(tmp_path):
+    plant(tmp_path, "d/good.ipynb")
+    (tmp_path / "d/l.ipynb").symlink_to("l.ipynb")
+    (tmp_path / "d/loop").symlink_to("loop")
+    assert shown(tmp_path, "d") == ["d/good.ipynb", "d/l.ipynb"]
