@@ -16,14 +16,20 @@ JupyterLspAgentError
 ClosedError(RuntimeError)             a mistake of ours: used after `aclose`
 ```
 
-The text of an error is one sentence or two: the thing, the reason, the mend.
+The text of an error is one sentence or two: the thing, the reason, the mend. It may quote a server or the name of a
+file, so it is made printable, on one line, wherever it is read.
 """
 
 from typing import Any
 
+from jupyter_lsp_agent.core.printable import one_line
+
 
 class JupyterLspAgentError(Exception):
     """Base of all; its text may be shown to a user as it is."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class NotebookError(JupyterLspAgentError):

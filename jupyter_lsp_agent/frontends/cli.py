@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jupyter_lsp_agent.service.settings import Settings
 
 _INTERRUPTED = 128 + signal.SIGINT
+_MAX_LINE_CHARACTERS = 4000
 _BROKEN_PIPE = 128 + 13
 """What a shell says of a program that wrote to a pipe without a reader (SIGPIPE, which not every system has)."""
 
@@ -139,13 +140,24 @@ def _show_warnings() -> None:
     logger = logging.getLogger("jupyter_lsp_agent")
     if not logger.handlers:
         handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+        handler.setFormatter(_OneLine())
         handler.setLevel(logging.WARNING)
         logger.addHandler(handler)
 
 
+class _OneLine(logging.Formatter):
+    """A record on one printable line, for a user: without its traceback, and no line of it begins one of its own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        from jupyter_lsp_agent.core.printable import escape_hidden, shorten
+
+        return shorten(escape_hidden(f"{record.levelname}: {record.getMessage()}"), _MAX_LINE_CHARACTERS)
+
+
 def _complain(sentence: str) -> int:
-    sys.stderr.write(f"{PROGRAM}: {sentence}\n")
+    from jupyter_lsp_agent.core.printable import escape_hidden
+
+    sys.stderr.write(f"{PROGRAM}: {escape_hidden(sentence)}\n")
     return USAGE_ERROR
 
 

@@ -32,6 +32,7 @@ from jupyter_lsp_agent.service.discovery import (
     discover,
     path_in_repository,
 )
+from jupyter_lsp_agent.service.history import UnusableRevisionError
 from jupyter_lsp_agent.service.requests import CheckRequest
 from jupyter_lsp_agent.service.settings import Settings
 from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
@@ -173,7 +174,7 @@ async def _check_one(service: CheckingService, request: CheckRequest) -> Report:
     """The service's report; where it fails on this file, a report that says so."""
     try:
         return await service.check(request)
-    except SettingsError:
+    except (SettingsError, UnusableRevisionError):  # true of all files, and told once
         raise
     except JupyterLspAgentError as error:
         return _failed(request, f"{error}")

@@ -208,7 +208,7 @@ class Connection:
         if error is None:
             return
         if not isinstance(error, TransportError):
-            _log.error("a message of the server could not be dealt with", exc_info=error)
+            _log.debug("a message of the server could not be dealt with", exc_info=error)
             error = ProtocolError(f"a message of the server could not be dealt with: {type(error).__name__}: {error}")
         self._end(error)
 

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from jupyter_lsp_agent.core.errors import ResponseError, TransportError
+from jupyter_lsp_agent.core.printable import one_line
 from jupyter_lsp_agent.jsonrpc.messages import (
     ErrorCode,
     ErrorResponse,
@@ -130,7 +131,8 @@ def _answer_of(request: Request, handling: "asyncio.Task[Any]") -> Answer:
 
 
 def _failed(request: Request, error: BaseException) -> Answer:
-    _log.error("the answer to %s failed", request.method, exc_info=error)
+    _log.warning("the answer to %s failed: %s", one_line(request.method), type(error).__name__)
+    _log.debug("the answer to %s failed", one_line(request.method), exc_info=error)
     text = f"{request.method} failed: {type(error).__name__}"
     return ErrorResponse(request.id, ResponseErrorObject(ErrorCode.INTERNAL_ERROR, text))
 

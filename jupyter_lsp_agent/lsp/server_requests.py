@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from jupyter_lsp_agent.core.behaviour import EmptyConfiguration
 from jupyter_lsp_agent.core.launch import ServerLaunch
+from jupyter_lsp_agent.core.printable import one_line
 from jupyter_lsp_agent.jsonrpc.incoming import MethodNotFoundError
 from jupyter_lsp_agent.lsp import methods
 from jupyter_lsp_agent.lsp.state import ServerState
@@ -29,8 +30,6 @@ _log = logging.getLogger(__name__)
 
 _LOG_LEVELS = {1: logging.INFO}
 """By LSP's MessageType, else DEBUG. Servers call things errors that no user of ours can or need do anything about."""
-
-_MAX_LOGGED_CHARACTERS = 2_000
 
 Answer: TypeAlias = Callable[[Any], Any]
 Note: TypeAlias = Callable[[Any], None]
@@ -114,7 +113,7 @@ class ServerRequests:
 
     def _log(self, params: Any) -> None:
         kind, text = decode_message(params)
-        _log.log(_LOG_LEVELS.get(kind, logging.DEBUG), "%s: %s", self._launch.server_id, text[:_MAX_LOGGED_CHARACTERS])
+        _log.log(_LOG_LEVELS.get(kind, logging.DEBUG), "%s: %s", self._launch.server_id, one_line(text))
 
 
 def workspace_folders(launch: ServerLaunch) -> list[dict[str, str]]:

@@ -19,6 +19,8 @@ from jupyter_lsp_agent.core.errors import (
 )
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.core.launch import ServerLaunch
+from jupyter_lsp_agent.core.printable import one_line
+from jupyter_lsp_agent.core.uris import path_from_uri
 from jupyter_lsp_agent.pool.choices import ServerFailure
 from jupyter_lsp_agent.pool.keys import ClientKey
 from jupyter_lsp_agent.pool.place import ClientT
@@ -250,8 +252,10 @@ class _ChainWalk(Generic[ClientT]):
         failures = tuple(self._failures[key.server_id] for key in before if key.server_id in self._failures)
         if failures and self.pool.choices.find(self._keys) is None:
             self.pool.choices.remember(self._keys, candidate.key, failures)
-            reasons = "; ".join(f"{failure.server_id}: {failure.detail}" for failure in failures)
-            _LOGGER.warning("fallback: %s speaks, because %s", candidate.key, reasons)
+            names = ", ".join(failure.server_id for failure in failures)
+            reasons = one_line("; ".join(failure.detail for failure in failures))
+            root = path_from_uri(candidate.key.root_uri)
+            _LOGGER.warning("%s answers for %s in place of %s: %s", candidate.key.server_id, root, names, reasons)
         return failures
 
     def failures(self) -> tuple[ServerFailure, ...]:

@@ -120,7 +120,7 @@ def _choose(
     if named is not None:
         return _interpreter(_read_named(named), "--python")
     project = _find_project_environment(folder, boundary, surroundings)
-    kernel, elsewhere = _find_kernel(kernel_name or "", surroundings)
+    kernel, elsewhere = _find_kernel(kernel_name or "", boundary, surroundings)
     if kernel is not None and not (_is_own(kernel.prefix, surroundings) and project is not None):
         return kernel
     found = project or _find_active(boundary, surroundings) or _interpreter(surroundings.own, "own")
@@ -143,17 +143,29 @@ def _read_named(named: Path) -> PythonEnvironment:
     return environment
 
 
-def _find_kernel(name: str, surroundings: Surroundings) -> tuple[Interpreter | None, str | None]:
+def _find_kernel(name: str, boundary: Path, surroundings: Surroundings) -> tuple[Interpreter | None, str | None]:
     """The kernel's environment, or why its packages cannot be seen; neither where the name says nothing."""
     spec = find_kernelspec(name, surroundings.kernel_folders) if name else None
     if spec is None:
         known = name.lower() in _COMMON_KERNEL_NAMES
         return None, None if known else f"its kernel `{name}` is not installed on this machine"
-    program = spec.interpreter(surroundings.environ.get("PATH", ""))
+    program = spec.interpreter(_absolute_entries(surroundings.environ.get("PATH", "")))
     if program is None:
         first = spec.argv[0] if spec.argv else "nothing"
         return None, f"its kernel `{name}` starts {first}, which is not on this machine"
-    return _interpreter(_read_kernel(program, surroundings), f"kernelspec {spec.name}"), None
+    # One that the kernelspec names in full may run; one that `PATH` leads to may be the workspace's own.
+    is_named = spec.names_program(program)
+    may_run = is_named or not is_inside(program, boundary) or _is_trusted(program, surroundings)
+    return _interpreter(_read_kernel(program, surroundings), f"kernelspec {spec.name}", may_run=may_run), None
+
+
+def _absolute_entries(path: str) -> str:
+    """`PATH` without what means another folder wherever one stands."""
+    return os.pathsep.join(entry for entry in path.split(os.pathsep) if Path(entry).is_absolute())
+
+
+def _is_trusted(path: Path, surroundings: Surroundings) -> bool:
+    return any(is_inside(path, root) for root in surroundings.trusted_roots)
 
 
 def _read_kernel(program: Path, surroundings: Surroundings) -> PythonEnvironment:
@@ -170,7 +182,7 @@ def _find_project_environment(folder: Path, boundary: Path, surroundings: Surrou
             if _is_own(parent / name, surroundings):
                 return _interpreter(surroundings.own, name)
             if is_environment(parent / name):
-                may_run = any(is_inside(parent, trusted) for trusted in surroundings.trusted_roots)
+                may_run = _is_trusted(parent, surroundings)
                 return _interpreter(read_environment(parent / name), name, may_run=may_run)
     return None
 
@@ -179,8 +191,7 @@ def _find_active(boundary: Path, surroundings: Surroundings) -> Interpreter | No
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         value = surroundings.environ.get(variable, "")
         if value and Path(value).is_absolute() and is_environment(Path(value)):
-            trusted = any(is_inside(Path(value), root) for root in surroundings.trusted_roots)
-            may_run = trusted or not is_inside(Path(value), boundary)
+            may_run = _is_trusted(Path(value), surroundings) or not is_inside(Path(value), boundary)
             return _interpreter(read_environment(Path(value)), variable, may_run=may_run)
     return None
 

@@ -5,6 +5,7 @@ jupyter_client could tell this too, at the price of importing it; the format is 
 """
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -40,8 +41,13 @@ class KernelSpec:
             return Path(sys.executable)
         if not _PYTHON_NAME.match(Path(program).name) and (inner := self._wrapped()):
             return inner
-        found = program if Path(program).is_absolute() else shutil.which(program, path=search_path)
+        found = program if Path(program).is_absolute() else _which(program, search_path)
         return Path(found) if found and is_file(Path(found)) else None
+
+    def names_program(self, program: Path) -> bool:
+        """Whether it names `program` itself, or the environment of it, and `PATH` had no say."""
+        first = self.argv[0].replace("{resource_dir}", str(self.folder))
+        return first in _own_names() or Path(first).is_absolute() or program == self._wrapped()
 
     def _wrapped(self) -> Path | None:
         for index, argument in enumerate(self.argv[1:], start=1):
@@ -90,6 +96,11 @@ def _entries(folder: Path) -> list[str]:
         return sorted(entry.name for entry in folder.iterdir())
     except OSError:
         return []
+
+
+def _which(program: str, search_path: str) -> str | None:
+    """A bare name on `PATH`; a relative path means nothing where nobody knows where the kernel starts."""
+    return None if os.path.dirname(program) else shutil.which(program, path=search_path)  # noqa: PTH120 - a text
 
 
 def _own_names() -> set[str]:

@@ -7,7 +7,7 @@ from another set, the older contents are judged again by the present one first; 
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -34,6 +34,7 @@ from jupyter_lsp_agent.diagnostics.fingerprint import Located
 from jupyter_lsp_agent.diagnostics.report import Counts, DocumentKind, Report, Status
 from jupyter_lsp_agent.notebook.model import Cell, CellKind
 from jupyter_lsp_agent.notebook.reader import read_notebook
+from jupyter_lsp_agent.servers.commands import CommandSearch
 from jupyter_lsp_agent.service.documents import UncheckableError, decode_text, document_kind
 from jupyter_lsp_agent.service.history import find_git, read_at_revision
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
@@ -70,12 +71,12 @@ class Comparer:
 
     Args:
         sessions: what sessions know.
-        environ: our environment variables, for git.
+        search_for: where programs may be taken from for the document of a request, for git.
     """
 
-    def __init__(self, sessions: SessionStore, environ: Mapping[str, str]) -> None:
+    def __init__(self, sessions: SessionStore, search_for: Callable[[CheckRequest], CommandSearch]) -> None:
         self._sessions = sessions
-        self._environ = environ
+        self._search_for = search_for
 
     def meet(self, request: CheckRequest, cells: tuple[Cell, ...]) -> None:
         """Have the session of a request meet the document, where it has not.
@@ -141,7 +142,8 @@ class Comparer:
         self, request: CheckRequest, current: StateVerdict, judge_older: JudgeOlder
     ) -> Compared:
         label = request.comparison.baseline
-        git = find_git(self._environ)
+        search = await asyncio.to_thread(self._search_for, request)
+        git = find_git(search.environ, search.safe_path())
         data = await asyncio.to_thread(read_at_revision, request.path, label.removeprefix(REVISION), git)
         cells = () if data is None else read_cells(request.path, data)
         if cells is None:

@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from jupyter_lsp_agent.core.errors import InvalidRequestError
 
 _TIMEOUT_SECONDS = 20.0
 _MAX_BLOB_BYTES = 64 * 1024 * 1024
-_KEPT_VARIABLES = ("PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "TMPDIR", "TEMP")
+_KEPT_VARIABLES = ("HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "TMPDIR", "TEMP")
 _OPTIONS = (
     "--no-pager",
     "--no-replace-objects",
@@ -53,6 +53,10 @@ class RevisionError(InvalidRequestError):
     """A revision cannot be read; the text says why, and what to do about it."""
 
 
+class UnusableRevisionError(RevisionError):
+    """It cannot be read for any file of this repository: there is no such revision, or no git."""
+
+
 @dataclass(frozen=True, slots=True)
 class GitProgram:
     """The git to call.
@@ -66,20 +70,25 @@ class GitProgram:
     environment: Mapping[str, str]
 
 
-def find_git(environ: Mapping[str, str]) -> GitProgram:
+def find_git(environ: Mapping[str, str], folders: Sequence[str]) -> GitProgram:
     """The git of this machine.
 
     Args:
         environ: our environment variables; few of them are passed on.
+        folders: where it is looked for, and all of `PATH` that it gets: those from which a program may be chosen, so
+            none of the repository's own.
 
     Raises:
-        RevisionError: there is none.
+        UnusableRevisionError: there is none.
     """
-    program = shutil.which("git", path=environ.get("PATH", os.defpath))
+    found = (shutil.which(str(Path(folder) / "git")) for folder in folders)
+    program = next((one for one in found if one), None)
     if program is None:
-        raise RevisionError("git is not installed, and a revision can be read with it alone: install git")
+        raise UnusableRevisionError(
+            "git is not on PATH (outside the workspace), and a revision can be read with it alone: install git"
+        )
     kept = {name: environ[name] for name in _KEPT_VARIABLES if name in environ}
-    return GitProgram(str(Path(program).absolute()), {**kept, **_PROTECTION})
+    return GitProgram(program, {**kept, "PATH": os.pathsep.join(folders), **_PROTECTION})
 
 
 def read_at_revision(path: Path, revision: str, git: GitProgram) -> bytes | None:
@@ -94,7 +103,7 @@ def read_at_revision(path: Path, revision: str, git: GitProgram) -> bytes | None
         The blob's bytes, or `None` where the file was not there then.
 
     Raises:
-        InvalidRequestError: no such revision.
+        UnusableRevisionError: no such revision.
         RevisionError: not a repository, not ours to read, an object that is not here, or git took too long.
     """
     real = Path(os.path.realpath(path))
@@ -110,12 +119,14 @@ def read_at_revision(path: Path, revision: str, git: GitProgram) -> bytes | None
 
 def _commit(folder: Path, revision: str, git: GitProgram) -> str:
     if not revision or "\0" in revision or "\n" in revision:
-        raise InvalidRequestError("a revision is a commit's name on one line, like HEAD, main or 1a2b3c4")
+        raise UnusableRevisionError("a revision is a commit's name on one line, like HEAD, main or 1a2b3c4")
     _run(git, folder, "rev-parse", "--git-dir")
     done = _call(git, folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
     name = _OBJECT_NAME.search(done.stdout.decode("ascii", "replace"))
     if done.returncode or name is None:
-        raise InvalidRequestError(f"{folder.name} has no revision {revision!r}: name a commit, a branch or a tag of it")
+        raise UnusableRevisionError(
+            f"{folder.name} has no revision {revision!r}: name a commit, a branch or a tag of it"
+        )
     return name[0]
 
 

@@ -29,6 +29,7 @@ from jupyter_lsp_agent.notebook.model import Cell, Notebook
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.pool.keys import PoolLimits
 from jupyter_lsp_agent.pool.pool import ClientPool
+from jupyter_lsp_agent.servers.commands import CommandSearch
 from jupyter_lsp_agent.service.asking import Asker
 from jupyter_lsp_agent.service.comparing import (
     Comparer,
@@ -76,7 +77,7 @@ class NotebookDiagnosticsService:
         self._asker = Asker(self._pool, clock)
         self._judge = DocumentJudge(self._asker)
         self._sessions = SessionStore(clock.monotonic_seconds)
-        self._comparer = Comparer(self._sessions, self._places.search.environ)
+        self._comparer = Comparer(self._sessions, self._search_for)
         self._others = OtherFiles(self._judge, self._sessions, clock)
 
     @classmethod
@@ -167,6 +168,9 @@ class NotebookDiagnosticsService:
         """A file or folder is gone: sessions forget it."""
         self._sessions.delete(session_path(path))
         self._others.forget(path)
+
+    def _search_for(self, request: CheckRequest) -> CommandSearch:
+        return self._places.find(request.path, named=request.named).search
 
     async def _read(self, case: "_Case", place: Place) -> Content:
         """The content to be judged; the session of the request meets it."""

@@ -52,6 +52,8 @@ def test_a_folder_is_told_as_one(tmp_path: Path) -> None:
 def test_a_path_that_cannot_be_looked_at_is_an_os_error_and_is_not_there(tmp_path: Path, name: str) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     path = tmp_path / name
-    assert not (is_file(path) or is_folder(path) or exists(path))
+    assert not (is_file(path))
+    assert not (is_folder(path))
+    assert not (exists(path))
     with pytest.raises(OSError):  # noqa: PT011 - any kind of it
         read_regular_file(path)

@@ -311,6 +311,8 @@ async def test_a_request_of_the_peer_is_answered_under_its_own_id(both: Both, re
 
 
 async def test_unknown_methods_and_failing_handlers_are_error_answers(both: Both, caplog: Any) -> None:
+    caplog.set_level("DEBUG", "jupyter_lsp_agent")
+
     async def fail(_: Any) -> Any:
         raise KeyError("secret")
 
@@ -326,6 +328,7 @@ async def test_unknown_methods_and_failing_handlers_are_error_answers(both: Both
     assert answers[2]["error"] == {"code": -32803, "message": "refused", "data": {"why": 1}}
     assert answers[3]["result"] is None
     assert "secret" in caplog.text
+    assert [r.levelname for r in caplog.records if r.exc_info] == ["DEBUG"], "no traceback is for a user"
 
 
 async def test_a_result_that_is_no_json_is_an_error_answer(both: Both) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_lsp_agent.core.errors import InvalidRequestError
+from jupyter_lsp_agent.servers.commands import read_command_search
 from jupyter_lsp_agent.service.history import GitProgram, RevisionError, find_git, read_at_revision
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -42,7 +43,7 @@ class Repository:
 
     @property
     def program(self) -> GitProgram:
-        return find_git(self.environ)
+        return find_git(self.environ, self.environ["PATH"].split(os.pathsep))
 
 
 @pytest.fixture
@@ -103,12 +104,12 @@ def test_a_repository_without_commits_has_no_head(repository: Repository) -> Non
 
 def test_outside_a_repository_is_told_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(RevisionError, match=r"in no git repository.*--baseline"):
-        read_at_revision(tmp_path / "a.ipynb", "HEAD", find_git({"PATH": os.environ["PATH"]}))
+        read_at_revision(tmp_path / "a.ipynb", "HEAD", find_git({}, os.environ["PATH"].split(os.pathsep)))
 
 
 def test_no_git_is_told_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(RevisionError, match="install git"):
-        find_git({"PATH": str(tmp_path)})
+        find_git({}, [str(tmp_path)])
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
@@ -128,7 +129,7 @@ def test_variables_of_ours_do_not_lead_git_elsewhere(repository: Repository, tmp
     other.write("a.ipynb", b"there")
     other.commit()
     environ = repository.environ | {"GIT_DIR": str(other.folder / ".git"), "GIT_WORK_TREE": str(other.folder)}
-    assert read_at_revision(path, "HEAD", find_git(environ)) == b"here"
+    assert read_at_revision(path, "HEAD", find_git(environ, environ["PATH"].split(os.pathsep))) == b"here"
 
 
 def hostile(repository: Repository, marks: Path) -> str:
@@ -222,3 +223,19 @@ def test_the_hostile_repository_would_have_run_something(repository: Repository,
             ["git", *command], cwd=repository.folder, env=repository.environ, capture_output=True, check=False
         )
     assert list(marks.iterdir())
+
+
+def test_the_repositorys_own_git_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = Repository(tmp_path / "work", tmp_path)
+    repository.write("a.ipynb", b"one")
+    repository.commit()
+    own = repository.write("git", f"#!/bin/sh\ntouch {tmp_path}/ran\n".encode())
+    own.chmod(0o755)
+    monkeypatch.chdir(repository.folder)
+    entries = [".", "", str(repository.folder), *os.environ["PATH"].split(os.pathsep)]
+    monkeypatch.setenv("PATH", os.pathsep.join(entries))
+    search = read_command_search([repository.folder])
+    assert (
+        read_at_revision(repository.folder / "a.ipynb", "HEAD", find_git(search.environ, search.safe_path())) == b"one"
+    )
+    assert not (tmp_path / "ran").exists()

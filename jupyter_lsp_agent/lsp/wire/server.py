@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jupyter_lsp_agent.core.positions import PositionEncoding
+from jupyter_lsp_agent.core.printable import one_line
 from jupyter_lsp_agent.lsp.methods import SyncKind
 from jupyter_lsp_agent.lsp.wire.values import as_integer, as_items, as_object, as_text, objects_in
 
@@ -68,6 +69,7 @@ class Progress:
     kind: str
 
 
+_MAX_NAME_CHARACTERS = 200
 _PROVIDERS = {
     "hoverProvider": "textDocument/hover",
     "definitionProvider": "textDocument/definition",
@@ -85,7 +87,12 @@ def decode_initialize_result(result: Any) -> InitializeResult | None:
     if not isinstance(capabilities, dict):
         return None
     info = as_object(answer.get("serverInfo"))
-    return InitializeResult(as_text(info.get("name")), _version(info.get("version")), _static(capabilities))
+    name, version = as_text(info.get("name")), _version(info.get("version"))
+    return InitializeResult(_printable(name), _printable(version), _static(capabilities))
+
+
+def _printable(text: str | None) -> str | None:
+    return None if text is None else one_line(text, _MAX_NAME_CHARACTERS)
 
 
 def _version(value: Any) -> str | None:
