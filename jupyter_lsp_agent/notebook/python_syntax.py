@@ -13,6 +13,7 @@ from jupyter_lsp_agent.core.positions import TextPosition, TextRange, split_line
 
 _FILENAME = "<jupyter-lsp-agent cell>"
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+_PARSE_ATTEMPTS = 100
 _TOO_DEEP = (RecursionError, MemoryError)
 
 
@@ -47,10 +48,16 @@ def compiles(text: str) -> bool:
 def parse(text: str) -> ast.Module | None:
     """The tree of a text that compiles; `None` where it is too deep."""
     silence_compile_warnings()
-    try:
-        return ast.parse(text, _FILENAME)
-    except (SyntaxError, ValueError, *_TOO_DEEP):
-        return None
+    for _ in range(_PARSE_ATTEMPTS):
+        try:
+            return ast.parse(text, _FILENAME)
+        except (SyntaxError, ValueError, *_TOO_DEEP):
+            return None
+        except SystemError:
+            # Up to Python 3.12 threads that build trees at the same time share a counter, and one of them may find
+            # it wrong (python/cpython#106905); the tree itself is not to blame.
+            continue
+    return None
 
 
 def silence_compile_warnings() -> None:
