@@ -152,7 +152,9 @@ def _entry(content: Mapping[str, Any]) -> BaselineEntry:
 
 
 def _not_a_baseline(name: str, why: str) -> InvalidRequestError:
-    return InvalidRequestError(f"{name} is no baseline ({why}): write it again with `--write-baseline {name}`")
+    return InvalidRequestError(
+        f"{name} is no baseline file ({why}) and stays as it is: name one that `--write-baseline` wrote, or a new one"
+    )
 
 
 def _ordered(entries: Iterable[BaselineEntry]) -> tuple[BaselineEntry, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic, RelatedInformation
+from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.core.positions import (
     PositionEncoding,
     TextPosition,
@@ -20,7 +21,7 @@ from jupyter_lsp_agent.core.positions import (
     split_lines,
 )
 from jupyter_lsp_agent.core.uris import path_from_uri
-from jupyter_lsp_agent.diagnostics.cleaning import clean_message, clean_path, clean_source_line
+from jupyter_lsp_agent.diagnostics.cleaning import clean_message, clean_path, clean_source_line, shorten
 from jupyter_lsp_agent.diagnostics.facts import Finding, ReportFacts, ViewOptions
 from jupyter_lsp_agent.diagnostics.fingerprint import Located, fingerprints
 from jupyter_lsp_agent.diagnostics.hashes import notebook_hash, text_hash
@@ -30,16 +31,21 @@ from jupyter_lsp_agent.diagnostics.report import (
     CellReport,
     Counts,
     DocumentKind,
+    EnvironmentReport,
     NoVerdictReason,
     Report,
     ReportedDiagnostic,
     ReportedRelation,
+    ServerReport,
     Status,
     UnmappedDiagnostic,
     Verdict,
 )
 from jupyter_lsp_agent.diagnostics.verdict import Judgement, judge
 from jupyter_lsp_agent.notebook.model import Cell
+
+_MAX_NAME_CHARACTERS = 200
+_MAX_PATH_CHARACTERS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,7 @@ class _Shown:
 def build_report(facts: ReportFacts, view: ViewOptions) -> Report:
     """The report on one check."""
     counted = _counted(facts, view)
-    judgement = judge(facts, (diagnostic.status for diagnostic in counted))
+    judgement = judge(facts, (diagnostic.status for diagnostic in counted), view.ignore)
     if judgement.verdict is Verdict.NO_VERDICT:
         return _report(facts, view, judgement, hint=judgement.detail or "")
     shown = _choose(counted, view)
@@ -87,24 +93,44 @@ def _report(facts: ReportFacts, view: ViewOptions, judgement: Judgement, *, hint
     return Report(
         path=None if facts.path is None else clean_path(facts.path),
         kind=facts.kind,
-        language=facts.language,
+        language=None if facts.language is None else LanguageId(_name(facts.language)),
         verdict=judgement.verdict,
         reason=judgement.reason,
         detail=None if judgement.detail is None else clean_message(judgement.detail),
         content_hash=_content_hash(facts),
         content_source=facts.content_source,
         baseline=facts.baseline,
-        servers=facts.servers,
-        environment=facts.environment,
+        servers=tuple(_clean_server(server) for server in facts.servers),
+        environment=_clean_environment(facts.environment),
         severity=view.severity,
         gone_entries=facts.gone_entries,
-        other_files=facts.other_files,
-        unchecked=facts.unchecked,
+        other_files={clean_path(path): other for path, other in facts.other_files.items()},
+        unchecked=tuple(replace(one, reason=clean_message(one.reason)) for one in facts.unchecked),
         unmapped=tuple(_unmapped(diagnostic) for diagnostic in facts.unmapped),
         hint=clean_message(hint),
         checked_at=facts.checked_at,
         elapsed_seconds=facts.elapsed_seconds,
     )
+
+
+def _name(text: str) -> str:
+    """What somebody calls something: a language, a code, a server, a version."""
+    return clean_message(text, _MAX_NAME_CHARACTERS)
+
+
+def _clean_server(server: ServerReport) -> ServerReport:
+    return replace(
+        server,
+        language=LanguageId(_name(server.language)),
+        version=None if server.version is None else _name(server.version),
+        reason=None if server.reason is None else clean_message(server.reason),
+    )
+
+
+def _clean_environment(environment: EnvironmentReport | None) -> EnvironmentReport | None:
+    if environment is None:
+        return None
+    return EnvironmentReport(clean_path(environment.python), clean_message(environment.origin))
 
 
 def _counted(facts: ReportFacts, view: ViewOptions) -> list[ReportedDiagnostic]:
@@ -174,8 +200,8 @@ def _as_shown(finding: Finding, place: Located, texts: _Texts, fingerprint: str)
         range=diagnostic.range,
         wire_range=_utf16_range(lines, diagnostic.range),
         message=clean_message(diagnostic.message),
-        source=clean_message(diagnostic.source),
-        code=None if diagnostic.code is None else clean_message(diagnostic.code),
+        source=_name(diagnostic.source),
+        code=None if diagnostic.code is None else _name(diagnostic.code),
         code_description=None if diagnostic.code_description is None else clean_message(diagnostic.code_description),
         source_line=clean_source_line(place.source_line),
         tags=diagnostic.tags,
@@ -190,7 +216,7 @@ def _relation(information: RelatedInformation, texts: _Texts) -> ReportedRelatio
     message, place = clean_message(information.message), information.range
     if place is None:
         path = path_from_uri(information.uri)
-        shown = clean_path(information.uri if path is None else str(path))
+        shown = shorten(clean_path(information.uri if path is None else str(path)), _MAX_PATH_CHARACTERS)
         return ReportedRelation(shown, None, None, information.wire_range, message)
     index = information.cell_index
     wire_range = _utf16_range(texts.lines(index), place)
@@ -287,7 +313,7 @@ def _content_hash(facts: ReportFacts) -> str | None:
 def _unmapped(diagnostic: Diagnostic) -> UnmappedDiagnostic:
     return UnmappedDiagnostic(
         severity=diagnostic.severity,
-        source=clean_message(diagnostic.source),
-        code=None if diagnostic.code is None else clean_message(diagnostic.code),
+        source=_name(diagnostic.source),
+        code=None if diagnostic.code is None else _name(diagnostic.code),
         message=clean_message(diagnostic.message),
     )

@@ -8,11 +8,15 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from jupyter_lsp_agent.core.diagnostic import Diagnostic, DiagnosticSeverity
 from jupyter_lsp_agent.core.positions import split_lines
+from jupyter_lsp_agent.diagnostics.cleaning import clean_message, headline_of
 from jupyter_lsp_agent.diagnostics.facts import ReportFacts
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, Status, Unchecked, Verdict
 from jupyter_lsp_agent.notebook.model import Cell, CellKind
 
+_MAX_NAME_CHARACTERS = 60
+_MAX_QUOTED_CHARACTERS = 300
 _BLAMED = frozenset({Status.INTRODUCED, Status.OUTSTANDING, Status.PRESENT})
 
 
@@ -25,12 +29,13 @@ class Judgement:
     detail: str | None = None
 
 
-def judge(facts: ReportFacts, statuses: Iterable[Status]) -> Judgement:
+def judge(facts: ReportFacts, statuses: Iterable[Status], ignore: frozenset[str] = frozenset()) -> Judgement:
     """The verdict on a document.
 
     Args:
         facts: what the check found out.
         statuses: of every finding at or above the asked severity that is not ignored.
+        ignore: codes whose findings are left out of everything.
     """
     held = set(statuses)
     if held & _BLAMED or any(True for other in facts.other_files.values() for _ in other):
@@ -38,11 +43,27 @@ def judge(facts: ReportFacts, statuses: Iterable[Status]) -> Judgement:
     if facts.failures:
         failure = facts.failures[0]
         return Judgement(Verdict.NO_VERDICT, failure.reason, failure.detail)
+    homeless = next((one for one in facts.unmapped if _is_error(one) and one.code not in ignore), None)
+    if homeless is not None:
+        return Judgement(Verdict.NO_VERDICT, NoVerdictReason.BROKEN, _tell_homeless(homeless))
     unseen = _cause_of_nothing_seen(facts)
     if unseen is not None:
         reason = unseen.cause or NoVerdictReason.UNSUPPORTED_LANGUAGE
         return Judgement(Verdict.NO_VERDICT, reason, f"No server could look at any cell: {unseen.reason}.")
     return Judgement(Verdict.NOTHING_NEW if held else Verdict.CLEAN)
+
+
+def _is_error(diagnostic: Diagnostic) -> bool:
+    return diagnostic.severity is DiagnosticSeverity.ERROR
+
+
+def _tell_homeless(diagnostic: Diagnostic) -> str:
+    """An error about the whole: no cell can be blamed for it, and none can be called clean."""
+    name = clean_message(diagnostic.source, _MAX_NAME_CHARACTERS) or "the server"
+    code = "" if diagnostic.code is None else clean_message(diagnostic.code, _MAX_NAME_CHARACTERS)
+    said = headline_of(clean_message(diagnostic.message, _MAX_QUOTED_CHARACTERS)).rstrip(".")
+    mend = f", or leave it out with `--ignore {code}`" if code else ""
+    return f"{name} reports an error that belongs to no cell: {said}; mend what it speaks of{mend}"
 
 
 def _cause_of_nothing_seen(facts: ReportFacts) -> Unchecked | None:

@@ -112,9 +112,12 @@ def _relative(path: Path, folder: Path) -> str:
 def _read(name: str) -> BaselineFile:
     try:
         return decode_baseline(read_regular_text(Path(name), max_bytes=_MAX_BASELINE_BYTES), name)
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
-        raise UsageError(f"{name} cannot be read ({why}): `--write-baseline {name}` writes one") from None
+    except FileNotFoundError:
+        raise UsageError(f"{name} does not exist: `--write-baseline {name}` writes one") from None
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read ({error.strerror}): name another file") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{name} cannot be read (it is no UTF-8): name a file that `--write-baseline` wrote") from None
     except InvalidRequestError as error:
         raise UsageError(str(error)) from None
 

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Protocol
 
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError, SettingsError
+from jupyter_lsp_agent.core.files import is_folder
 from jupyter_lsp_agent.core.ids import ServerId
+from jupyter_lsp_agent.core.printable import escape_hidden
 from jupyter_lsp_agent.diagnostics.build import no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
 from jupyter_lsp_agent.diagnostics.render import RENDERERS, OutputFormat, Renderer
@@ -74,9 +76,9 @@ async def run_check(
     """
     discovery = _find_files(options, settings)
     for sentence in (*discovery.problems, *discovery.notes):
-        console.note(sentence)
+        console.note(escape_hidden(sentence))
     if not discovery.files:
-        console.note(f"warning: no notebooks found in {', '.join(options.paths or ['.'])}")
+        console.note(escape_hidden(f"warning: no notebooks found in {', '.join(options.paths or ['.'])}"))
     baselines = Baselines(options)
     jobs = [CheckJob(file, _request(file, options, baselines)) for file in discovery.files]
     writer = _Writer(options, console)
@@ -89,10 +91,10 @@ async def run_check(
             async for job, report in reports:
                 writer.write(job.file, report)
                 for sentence in baselines.take(job.file.path, report):
-                    console.note(sentence)
+                    console.note(escape_hidden(sentence))
     writer.close()
     for sentence in baselines.close():
-        console.note(sentence)
+        console.note(escape_hidden(sentence))
     return USAGE_ERROR if discovery.problems else writer.exit_code()
 
 
@@ -101,6 +103,8 @@ def _find_files(options: argparse.Namespace, settings: Settings) -> Discovery:
         return _standard_input(options)
     if options.stdin_filename is not None:
         raise UsageError("--stdin-filename goes with - alone")
+    if "" in options.paths:
+        raise UsageError("an empty text names no file (an unset variable?); the current folder is `.`")
     return discover(
         options.paths or ["."],
         DiscoveryOptions(
@@ -116,6 +120,8 @@ def _standard_input(options: argparse.Namespace) -> Discovery:
     if options.paths != ["-"] or options.stdin_filename is None:
         raise UsageError("- stands alone and needs --stdin-filename NAME")
     path = Path(os.path.normpath(Path.cwd() / options.stdin_filename))
+    if not options.stdin_filename or not is_folder(path.parent):
+        raise UsageError(f"--stdin-filename {options.stdin_filename!r}: there is no such folder; correct the path")
     return Discovery((DiscoveredFile(path, options.stdin_filename, path, is_explicit=True),))
 
 

@@ -119,8 +119,11 @@ def _judge_silence(
     """Silence is a clean verdict only from a server of that class, and only where its last word was clean too:
     after findings, silence may as well mean that they stand."""
     silence = behaviour.silent_when_clean_seconds
-    stands = history.last_word is not None and (history.last_word.diagnostics or history.n_counting)
-    if silence is None or stands:
+    word = history.last_word
+    stands = word is not None and (word.diagnostics or word.dropped or history.n_counting)
+    # Something was said, and nobody could read it.
+    is_unreadable = history.n_counting > 0 and history.last is None
+    if silence is None or stands or is_unreadable:
         return Unsettled(None)
     seconds = _remaining_seconds(max(history.began_seconds, not_before_seconds) + silence, now_seconds)
     return Unsettled(seconds) if seconds > 0 else Settled(Findings(), Freshness.QUIET_PUSH)

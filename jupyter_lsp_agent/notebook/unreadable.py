@@ -4,13 +4,18 @@ import json
 import re
 
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7})(?: |$)", re.MULTILINE)
-_UTF_16 = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32",  # begins like UTF-16, so it is asked first
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
 _SAVE_AS_UTF_8 = "save it as UTF-8"
 
 
 def explain_encoding(data: bytes, error: UnicodeDecodeError, name: str) -> str:
     """Why `data` is not UTF-8."""
-    encoding = _UTF_16.get(data[:2])
+    encoding = next((its_name for mark, its_name in _MARKS.items() if data.startswith(mark)), None)
     if encoding is not None:
         return f"{name} is written in {encoding}, and a notebook is UTF-8: {_SAVE_AS_UTF_8}"
     line = data.count(b"\n", 0, error.start) + 1

@@ -2,6 +2,7 @@
 
 from jupyter_lsp_agent.core.errors import ServerNotFoundError, SettingsError
 from jupyter_lsp_agent.core.ids import LanguageId, ServerId
+from jupyter_lsp_agent.core.printable import one_line
 from jupyter_lsp_agent.diagnostics.baseline import ChainId
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason
 from jupyter_lsp_agent.notebook.languages import display_name
@@ -10,6 +11,13 @@ from jupyter_lsp_agent.servers.spec import ServerSpec
 from jupyter_lsp_agent.service.asking import Chain
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.places import Place
+
+_MAX_TITLE_CHARACTERS = 60
+
+
+def language_title(language: str) -> str:
+    """A language as a sentence names it; a notebook may call its own whatever it likes."""
+    return one_line(display_name(LanguageId(language)), _MAX_TITLE_CHARACTERS)
 
 
 def choose_chains(place: Place, language: LanguageId, server: ServerId | None) -> tuple[Chain, ...]:
@@ -28,14 +36,17 @@ def choose_chains(place: Place, language: LanguageId, server: ServerId | None) -
     chains = place.registry.chains(language)
     if chains:
         return chains
-    name = display_name(language)
+    name = language_title(language)
     if place.registry.is_known(language):
         raise UncheckableError(
             NoVerdictReason.DISABLED, f"every server for {name} is switched off; enable one in `server_settings`"
         )
+    by_choice = [spec.server_id for spec in place.registry if spec.takes(place.registry.language(language))]
     raise UncheckableError(
         NoVerdictReason.UNSUPPORTED_LANGUAGE,
-        f"no server for {name} is known; `jupyter lsp-agent status` lists those known",
+        f"{by_choice[0]} is asked about {name} only where `servers` names it"
+        if by_choice
+        else f"no server for {name} is known; `jupyter lsp-agent status` lists those known",
     )
 
 
@@ -54,7 +65,7 @@ def require_installed(place: Place, language: LanguageId, chains: tuple[Chain, .
     if not any(_is_installed(place, spec) for spec in specs):
         raise UncheckableError(
             NoVerdictReason.NOT_INSTALLED,
-            f"{specs[0].title} would check {display_name(language)}, and is not installed; {install_advice(specs[0])}",
+            f"{specs[0].title} would check {language_title(language)} and is not installed; {install_advice(specs[0])}",
         )
 
 
@@ -66,7 +77,7 @@ def _only(place: Place, language: LanguageId, server: ServerId) -> ServerSpec:
     if not spec.takes(place.registry.language(language)):
         raise UncheckableError(
             NoVerdictReason.UNSUPPORTED_LANGUAGE,
-            f"{spec.title} does not speak {display_name(language)}; leave `--server` out to ask one that does",
+            f"{spec.title} does not speak {language_title(language)}; leave `--server` out to ask one that does",
         )
     if not place.registry.override(spec.server_id).enabled:
         raise UncheckableError(

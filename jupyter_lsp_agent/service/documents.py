@@ -6,6 +6,7 @@ from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError
 from jupyter_lsp_agent.core.files import NotRegularFileError, read_regular_file
+from jupyter_lsp_agent.core.printable import escape_hidden
 from jupyter_lsp_agent.diagnostics.report import ContentSource, DocumentKind, NoVerdictReason
 
 MAX_DOCUMENT_BYTES = 100 * 1024 * 1024
@@ -46,8 +47,9 @@ async def read_document(
     """The document at `path`, or `content` in its place, which came from `source`.
 
     Raises:
-        UncheckableError: it cannot be read, or is too large.
+        UncheckableError: it cannot be read, is too large, or has a name that no server can be told.
     """
+    _require_utf_8(path)
     if content is None:
         data, source = await asyncio.to_thread(_read_file, path, max_bytes), ContentSource.FILE
     else:
@@ -58,6 +60,20 @@ async def read_document(
             f"{path.name} is larger than {max_bytes // 2**20} MiB; clear its outputs, or split it",
         )
     return StoredDocument(path, data, source)
+
+
+def _require_utf_8(path: Path) -> None:
+    """A URI holds the bytes of a name, and servers take them for UTF-8: some die of others, some miss what is there."""
+    wrong = next((part for part in path.parts if not _is_utf_8(part)), None)
+    if wrong is not None:
+        raise UncheckableError(
+            NoVerdictReason.UNREADABLE,
+            f"the name {escape_hidden(wrong)} is no UTF-8, and language servers take names for UTF-8; rename it",
+        )
+
+
+def _is_utf_8(name: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def decode_text(path: Path, data: bytes) -> str:

@@ -17,7 +17,7 @@ from jupyter_lsp_agent.diagnostics.facts import ChainFailure
 from jupyter_lsp_agent.diagnostics.merge import merge_cell_diagnostics
 from jupyter_lsp_agent.diagnostics.relocate import Relocated, relocate
 from jupyter_lsp_agent.diagnostics.report import CellReference, NoVerdictReason, ServerReport, Unchecked
-from jupyter_lsp_agent.notebook.languages import PYTHON, chain_language, display_name
+from jupyter_lsp_agent.notebook.languages import PYTHON, chain_language
 from jupyter_lsp_agent.notebook.model import Cell, Notebook
 from jupyter_lsp_agent.notebook.other_kernels import is_joinable
 from jupyter_lsp_agent.notebook.virtual_document import (
@@ -29,7 +29,7 @@ from jupyter_lsp_agent.notebook.virtual_document import (
 )
 from jupyter_lsp_agent.servers.interpreters import Interpreter
 from jupyter_lsp_agent.service.asking import Asker, Chain, ChainAnswer, ChainSilence, Question, Waits
-from jupyter_lsp_agent.service.chains import chain_name, choose_chains, require_installed
+from jupyter_lsp_agent.service.chains import chain_name, choose_chains, language_title, require_installed
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.elsewhere import set_aside_imports
 from jupyter_lsp_agent.service.kernel_check import ask_about_joined
@@ -132,7 +132,7 @@ def _kernel_chains(task: NotebookTask) -> tuple[Chain, ...]:
         require_installed(task.place, task.language, chains)
         raise UncheckableError(
             NoVerdictReason.UNSUPPORTED_LANGUAGE,
-            f"notebooks of {display_name(task.language)} are not understood yet; "
+            f"notebooks of {language_title(task.language)} are not understood yet; "
             "`jupyter lsp-agent check` takes plain files of that language",
         )
     return chains

@@ -120,5 +120,7 @@ def test_writing_again_prunes_what_is_gone_and_keeps_what_was_not_checked() -> N
     ],
 )
 def test_what_is_no_baseline_is_told_with_the_mend(text: str, why: str) -> None:
-    with pytest.raises(InvalidRequestError, match=rf"b\.json is no baseline \({why}.*--write-baseline b\.json"):
+    with pytest.raises(
+        InvalidRequestError, match=rf"b\.json is no baseline file \({why}.*name one that `--write-baseline`"
+    ):
         decode_baseline(text, "b.json")

@@ -3,6 +3,7 @@
 For each language: an error at a known place in a later cell; nothing wrong; the kernel's own extensions.
 """
 
+import json
 import shutil
 from pathlib import Path
 
@@ -143,6 +144,36 @@ async def test_a_sound_notebook_is_clean(
     report = await check(tmp_path, kernelspec, sources)
     assert report.verdict == "clean", report.to_text()
     assert report.servers[0].freshness is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [("select 1 fro x where;", {1}), ("select 1;", set()), ("select 2 as value\nfrom (select 1) as t;", set())],
+    ids=["wrong", "right", "over two lines"],
+)
+async def test_sql_is_judged_by_the_server_that_one_chose(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, lines: set[int]
+) -> None:
+    """SQL has many dialects, so nobody is asked until a user says which."""
+    with_servers_on_path(monkeypatch)
+    require_server("postgres-language-server")
+    path = write_notebook(tmp_path / "n.ipynb", "x = 1", f"%%sql\n{body}")
+    async with opened_service({"servers": {"sql": ["postgres-language-server"]}}, tmp_path) as service:
+        report = await service.check(CheckRequest(path=path, timeout_seconds=60.0))
+    assert {d.range.start.line for cell in report.cells for d in cell.diagnostics} == lines, report.to_text()
+    assert not report.unchecked
+
+
+async def test_a_cell_that_says_its_language_is_judged_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_servers_on_path(monkeypatch)
+    require_server("tsc")
+    path = write_notebook(tmp_path / "n.ipynb", "let a = ]", "x = 1")
+    notebook = json.loads(path.read_text())
+    notebook["cells"][0]["metadata"]["vscode"] = {"languageId": "javascript"}
+    path.write_text(json.dumps(notebook))
+    async with opened_service({}, tmp_path) as service:
+        report = await service.check(CheckRequest(path=path, timeout_seconds=60.0))
+    assert [(cell.cell_index, cell.diagnostics[0].range.start.column) for cell in report.cells] == [(0, 8)]
 
 
 async def test_bodies_of_other_languages_are_judged_each_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,22 +71,27 @@ def test_since_a_revision_only_what_is_new_is_shown(tmp_path: Path) -> None:
     done = check(tmp_path, "a.ipynb", "--since", "HEAD")
     assert done.code == 1
     assert ("fresh_name" in done.output, "missing_name" in done.output) == (True, False)
-    unknown = check(tmp_path, "a.ipynb", "--since", "nowhere")
-    assert (unknown.code, "has no revision 'nowhere'" in unknown.output) == (2, True)
+    write_notebook(tmp_path / "b.ipynb", USE)
+    unknown = check(tmp_path, "a.ipynb", "b.ipynb", "--since", "nowhere")
+    assert (unknown.code, unknown.output) == (2, "")
+    assert unknown.errors.count("has no revision 'nowhere'") == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["--since", "HEAD", "--baseline", "b.json"], "--since and --baseline are two baselines: choose one"),
-        (["--baseline", "absent.json"], "absent.json cannot be read"),
-        (["--baseline", "a.ipynb"], "a.ipynb is no baseline"),
+        (["--baseline", "absent.json"], "absent.json does not exist: `--write-baseline absent.json` writes one"),
+        (["--baseline", "a.ipynb"], "a.ipynb is no baseline file"),
+        (["--write-baseline", "a.ipynb"], "a.ipynb is no baseline file"),
     ],
 )
 def test_wrong_usage_is_told_in_a_sentence(tmp_path: Path, arguments: list[str], sentence: str) -> None:
     write_notebook(tmp_path / "a.ipynb", "x = 1")
     done = check(tmp_path, "a.ipynb", *arguments)
     assert (done.code, sentence in done.errors, done.output) == (2, True, "")
+    assert "--write-baseline a.ipynb" not in done.errors
+    assert "x = 1" in (tmp_path / "a.ipynb").read_text(), "it is left as it was"
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

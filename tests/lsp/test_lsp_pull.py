@@ -128,7 +128,16 @@ async def test_a_refused_pull_is_no_verdict(code: int) -> None:
         assert caught.value.code == code
 
 
-NO_REPORTS = [None, [], {}, {"kind": "full"}, {"kind": "unchanged"}, {"kind": "full", "items": [{"range": "?"}, 3]}]
+NO_REPORTS = [
+    None,
+    [],
+    {},
+    {"kind": "full"},
+    {"kind": "partial", "items": []},
+    {"kind": 3, "items": []},
+    {"kind": "unchanged"},
+    {"kind": "full", "items": [{"range": "?"}, 3]},
+]
 
 
 @pytest.mark.parametrize("result", NO_REPORTS)

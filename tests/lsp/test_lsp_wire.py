@@ -123,11 +123,16 @@ def test_an_item_without_message_and_place_is_dropped_and_counted(bad: Any) -> N
     assert alone.findings.is_unreadable
 
 
-@pytest.mark.parametrize(
-    "params", [None, [], {}, {"uri": URI}, {"uri": 3, "diagnostics": []}, {"uri": URI, "diagnostics": {}}]
-)
+@pytest.mark.parametrize("params", [None, [], {}, {"uri": 3, "diagnostics": []}])
 def test_what_is_no_push_is_none(params: Any) -> None:
     assert decode_publish_diagnostics(params) is None
+
+
+@pytest.mark.parametrize("params", [{"uri": URI}, {"uri": URI, "diagnostics": {}}, {"uri": URI, "diagnostics": None}])
+def test_a_push_without_a_list_is_unreadable_and_not_empty(params: Any) -> None:
+    push = decode_publish_diagnostics(params)
+    assert push is not None
+    assert push.findings.is_unreadable
 
 
 @pytest.mark.parametrize(("version", "expected"), [(3, 3), (None, None), ("3", None), (3.0, 3), (True, None)])

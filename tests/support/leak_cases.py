@@ -125,6 +125,36 @@ CASES = [
         [(2, 2)],
     ),
     _case(
+        "class-anew-given-to-a-function-of-the-first",
+        ["class A:\n    v = 1\ndef f(a: A): return a.v", "class A:\n    v = 1\n    w = 2", "f(A())\n" + Z],
+        [(2, 2)],
+    ),
+    _case(
+        "class-anew-put-into-a-list-of-the-first",
+        ["class A: ...\nheld: list[A] = []", "class A: ...", "held.append(A())\nheld.append(3)\n" + Z],
+        [(2, 2), (2, 3)],
+    ),
+    _case(
+        "type-variable-anew",
+        [
+            "from typing import TypeVar\nT = TypeVar('T')\ndef f(a: T) -> T: return a",
+            "T = TypeVar('T')\ndef g(a: T) -> T: return a",
+            "f(1) + 'a'\ng(1) + 'a'\n" + Z,
+        ],
+        [(2, 1), (2, 2), (2, 3)],
+    ),
+    _case(
+        "alias-anew",
+        ["import typing as t\nX = t.Union[int, str]\ny: X = 3\ndef f(x: X): return x", "X = int", "f('a')\n" + Z],
+        [(2, 2)],
+    ),
+    _case(
+        "alias-anew-in-each-cell",
+        ["X = int\ndef f(x: X) -> list[X]: return [x]", "X = str\ndef g(x: X) -> list[X]: return [x]", "g('a')\n" + Z],
+        [(2, 2)],
+    ),
+    _case("no-type", ["three = 3\nx: three = 3", Z], [(0, 2), (1, 1)]),
+    _case(
         "broken-names-are-types-and-values",
         ["class T(\n  pass", "def f(a: T) -> 'T': return a\nclass B(T): ...\n@T\ndef g(): ...\nT()\n" + Z],
         [(0, 1), (1, 6)],

@@ -45,7 +45,10 @@ def with_servers_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
 def servers_path() -> str:
     """`PATH` with these servers first."""
     folder = Path(os.environ.get("JUPYTER_LSP_AGENT_TEST_SERVERS") or _CHECKOUT / ".ci-cache" / "servers").resolve()
-    places = [folder / "python" / "bin", *(folder / name / "node_modules" / ".bin" for name in ("ts7", "npm", "deno"))]
+    places = [
+        folder / "python" / "bin",
+        *(folder / name / "node_modules" / ".bin" for name in ("ts7", "npm", "deno", "sql")),
+    ]
     return os.pathsep.join([*map(str, places), os.environ["PATH"]])
 
 

@@ -82,12 +82,16 @@ class DocumentDiagnosticReport:
 
 
 def decode_publish_diagnostics(params: Any) -> PublishedDiagnostics | None:
-    """The parameters of `publishDiagnostics`; `None` where they name no document or hold no list."""
+    """The parameters of `publishDiagnostics`; `None` where they name no document.
+
+    What is no list of diagnostics is one item that cannot be read: it may have held an error.
+    """
     message = as_object(params)
     uri, items = as_text(message.get("uri")), message.get("diagnostics")
-    if uri is None or not isinstance(items, list):
+    if uri is None:
         return None
-    return PublishedDiagnostics(DocumentUri(uri), as_integer(message.get("version")), _findings(items))
+    findings = _findings(items) if isinstance(items, list) else Findings(dropped=1)
+    return PublishedDiagnostics(DocumentUri(uri), as_integer(message.get("version")), findings)
 
 
 def decode_document_diagnostic_report(result: Any) -> DocumentDiagnosticReport | None:
@@ -147,8 +151,9 @@ def _report(value: Any) -> FullReport | UnchangedReport | None:
     if report.get("kind") == "unchanged":
         return UnchangedReport(result_id)
     items = report.get("items")
-    # `kind` is left out by some servers; the items are what makes a report full.
-    return FullReport(_findings(items), result_id) if isinstance(items, list) else None
+    # `kind` is left out by some servers, and the items are what makes a report full; another word is another thing.
+    is_full = report.get("kind") is None or report.get("kind") == "full"
+    return FullReport(_findings(items), result_id) if is_full and isinstance(items, list) else None
 
 
 def _findings(items: list[Any]) -> Findings:
