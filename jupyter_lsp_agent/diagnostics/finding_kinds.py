@@ -19,6 +19,8 @@ class FindingKind(StrEnum):
     REDEFINITION = "redefinition"
     TOP_LEVEL_AWAIT = "top_level_await"
     """Told of nothing but `await` outside functions, in languages whose kernels all allow it."""
+    REBOUND_TYPE = "rebound_type"
+    """A name is no type, or no type variable, since it is bound more than once."""
     UNUSED_IMPORT = "unused_import"
     """An error of its own in Go, whose kernel takes such imports out."""
     UNUSED_EXPRESSION = "unused_expression"
@@ -56,6 +58,13 @@ _BY_CODE = {code: kind for kind, codes in _KINDS.items() for code in codes.split
 _EITHER_UNBOUND = "unbound-name"
 """One code for the certain and the possible."""
 
+_OF_REBOUND_TYPES = {
+    "invalid-legacy-type-variable": "Cannot redefine",
+    "reportInvalidTypeForm": "Variable not allowed",
+    "valid-type": "Variable ",
+}
+"""Code → what the message begins with where it is about a second binding; other such findings are about one."""
+
 
 def kind_of(diagnostic: Diagnostic) -> FindingKind:
     """The kind of a finding. Without a code it is about syntax: servers that give codes leave them out only there."""
@@ -64,4 +73,7 @@ def kind_of(diagnostic: Diagnostic) -> FindingKind:
     if diagnostic.code == _EITHER_UNBOUND:
         possible = "may be" in diagnostic.message or "possibly" in diagnostic.message
         return FindingKind.POSSIBLY_UNBOUND if possible else FindingKind.UNDEFINED
+    beginning = _OF_REBOUND_TYPES.get(diagnostic.code)
+    if beginning is not None and diagnostic.message.startswith(beginning):
+        return FindingKind.REBOUND_TYPE
     return _BY_CODE.get(diagnostic.code, FindingKind.OTHER)

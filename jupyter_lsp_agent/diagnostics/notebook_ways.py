@@ -4,7 +4,8 @@ Told by what is known of the cell (`CellAdvice`) and by the kind of the finding,
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
@@ -12,8 +13,11 @@ from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
 from jupyter_lsp_agent.notebook.advice import CellAdvice
 from jupyter_lsp_agent.notebook.directives import ALL_LINT_CODES
 
-_MENTION = r"[`'\"]{0}[`'\"]|\b{0}@\d"
-"""A type that is this name and no more; some servers say at which line it was defined."""
+_DEFINED_AT = r"\b{0}(?:@\d| @ \S)"
+"""A class as servers name it that say where it was defined, if there are two of that name."""
+_QUOTED = re.compile(r"(?<!\w)([`'\"])(.*?)\1(?!\w)")
+_PARAMETER = re.compile(r"\bparameter ([`'\"]).*?\1")
+_NAME = re.compile(r"\w+")
 _LINT_CODE = re.compile(r"[A-Z]{1,4}\d{2,4}")
 _OF_A_FILE = frozenset({FindingKind.FILE_LAYOUT, FindingKind.TOP_LEVEL_AWAIT, FindingKind.UNUSED_IMPORT})
 
@@ -65,7 +69,24 @@ def plays_definitions_off(diagnostic: Diagnostic, redefined: frozenset[str]) -> 
     A name's annotation is read where it stands, its use in a function at the end of the file; in a kernel both mean
     the class of the moment.
     """
-    return any(len(re.findall(_MENTION.format(name), diagnostic.message)) > 1 for name in redefined)
+    message = diagnostic.message
+    if any(len(re.findall(_DEFINED_AT.format(name), message)) > 1 for name in redefined):
+        return True
+    types = [quoted[2] for quoted in _QUOTED.finditer(_PARAMETER.sub("", message))]
+    return any(one == next_one and one.rpartition(".")[2] in redefined for one, next_one in pairwise(types))
+
+
+def is_of_several_cells(
+    diagnostic: Diagnostic, words: str, advices: Iterable[CellAdvice], redefined: frozenset[str]
+) -> bool:
+    """Whether the finding takes a name, which begins `words`, for no type because more than one cell binds it.
+
+    In a kernel each cell sees the type of the moment. Of definitions the last one counts, for servers as for kernels.
+    """
+    name = _NAME.match(words)
+    if name is None or name[0] in redefined or kind_of(diagnostic) is not FindingKind.REBOUND_TYPE:
+        return False
+    return sum(name[0] in advice.bound for advice in advices) > 1
 
 
 def _within(place: TextPosition, stretches: Sequence[TextRange]) -> bool:

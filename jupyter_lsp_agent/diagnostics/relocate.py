@@ -22,7 +22,12 @@ from jupyter_lsp_agent.core.diagnostic import (
 )
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
 from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
-from jupyter_lsp_agent.diagnostics.notebook_ways import is_notebook_way, is_silenced, plays_definitions_off
+from jupyter_lsp_agent.diagnostics.notebook_ways import (
+    is_notebook_way,
+    is_of_several_cells,
+    is_silenced,
+    plays_definitions_off,
+)
 from jupyter_lsp_agent.diagnostics.softening import Softening, words_at
 from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard
 from jupyter_lsp_agent.notebook.magic_prelude import TYPE_NAMES
@@ -134,6 +139,8 @@ def _judge(document: VirtualDocument, finding: CellDiagnostic) -> CellDiagnostic
     if plays_definitions_off(diagnostic, document.redefined):
         return None
     words = words_at(document, finding)
+    if is_of_several_cells(diagnostic, words, document.advice.values(), document.redefined):
+        return None
     return None if is_silenced(advice, diagnostic) or is_notebook_way(advice, diagnostic, words) else finding
 
 
