@@ -5,7 +5,9 @@ document says `BAD`. Behaviours: `good`, `push`, `silent` (never answers a pull)
 `hang` (never answers `initialize`), `die_at_start`, `die_at_open`, `garbled` (one of its findings
 cannot be read), `refuse` (answers pulls with an error), `garbage`
 (breaks its frames), `sleepy` (never answers a pull on a text with `SLEEP`), `slow` (answers a pull only after
-`slow.go` exists in its folder). It imports nothing of the package.
+`slow.go` exists in its folder), `homeless` (an error without a place), `partial` (an answer of an unknown kind),
+`junk_push` (pushes items that are no diagnostics), `bad_uri` (URIs that cannot be taken apart), `loud` (terminal
+sequences and line ends in all that it says of itself). It imports nothing of the package.
 """
 
 import json
@@ -13,6 +15,21 @@ import re
 import sys
 import threading
 from pathlib import Path
+
+LOUD = "nine\x1b[31m\n::error::x"
+ODD = [
+    {
+        "location": {
+            "uri": "http://[bad",
+            "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}},
+        },
+        "message": "see there",
+    }
+]
+ODD_ANSWERS = {
+    "homeless": {"kind": "full", "items": [{"message": "real error, no range", "severity": 1}]},
+    "partial": {"kind": "partial", "items": []},
+}
 
 
 def main() -> None:
@@ -43,10 +60,16 @@ def write(message: dict) -> None:
 def handle(behaviour: str, message: dict, texts: dict[str, str]) -> None:
     method, params = message.get("method"), message.get("params") or {}
     if method == "initialize" and behaviour != "hang":
-        pulls = behaviour not in {"push", "mute"}
+        pulls = behaviour not in {"push", "mute", "junk_push"}
         provider = {"interFileDependencies": False, "workspaceDiagnostics": False}
         capabilities = {"textDocumentSync": 1, **({"diagnosticProvider": provider} if pulls else {})}
-        reply(message, {"capabilities": capabilities, "serverInfo": {"name": behaviour, "version": "1.2.3"}})
+        reply(
+            message,
+            {
+                "capabilities": capabilities,
+                "serverInfo": {"name": behaviour, "version": LOUD if behaviour.startswith("loud") else "1.2.3"},
+            },
+        )
     elif method in {"textDocument/didOpen", "textDocument/didChange"}:
         take(behaviour, method, params, texts)
     elif method == "textDocument/diagnostic":
@@ -64,6 +87,9 @@ def take(behaviour: str, method: str, params: dict, texts: dict[str, str]) -> No
     document = params["textDocument"]
     is_open = method == "textDocument/didOpen"
     texts[document["uri"]] = document["text"] if is_open else params["contentChanges"][-1]["text"]
+    if behaviour == "junk_push":
+        junk = {"uri": document["uri"], "version": document["version"], "diagnostics": [3, None, {"message": "only"}]}
+        write({"method": "textDocument/publishDiagnostics", "params": junk})
     if behaviour == "push":
         found = findings(texts[document["uri"]])
         published = {"uri": document["uri"], "version": document["version"], "diagnostics": found}
@@ -74,14 +100,24 @@ def answer_pull(behaviour: str, message: dict, texts: dict[str, str]) -> None:
     text = texts[message["params"]["textDocument"]["uri"]]
     if behaviour == "silent" or (behaviour == "sleepy" and "SLEEP" in text):
         return
-    if behaviour == "refuse":
-        write({"id": message["id"], "error": {"code": -32603, "message": "no idea"}})
+    if behaviour in {"refuse", "loud_refusal"}:
+        write(
+            {
+                "id": message["id"],
+                "error": {"code": -32603, "message": LOUD if behaviour == "loud_refusal" else "no idea"},
+            }
+        )
     elif behaviour == "garbage":
         sys.stdout.buffer.write(b"Content-Length: 5\r\n\r\n{{{{{")
         sys.stdout.buffer.flush()
     else:
         if behaviour == "garbled":
             reply(message, {"kind": "full", "items": [{"range": "nowhere", "message": 3}, *findings("BAD")]})
+        elif behaviour in ODD_ANSWERS:
+            reply(message, ODD_ANSWERS[behaviour])
+        elif behaviour == "bad_uri":
+            write({"method": "textDocument/publishDiagnostics", "params": {"uri": "http://[bad", "diagnostics": []}})
+            reply(message, {"kind": "full", "items": [{**one, "relatedInformation": ODD} for one in findings(text)]})
         elif behaviour == "slow":
             threading.Thread(target=answer_later, args=(message, text), daemon=True).start()
         else:
