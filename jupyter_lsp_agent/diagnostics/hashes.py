@@ -8,12 +8,12 @@ import hashlib
 import json
 from collections.abc import Iterable
 
-from jupyter_lsp_agent.notebook.model import Cell
+from jupyter_lsp_agent.notebook.model import Cell, CellKind
 
 
 def notebook_hash(cells: Iterable[Cell]) -> str:
     """`sha256:` and the hex digest of a notebook's cell types and sources."""
-    pairs = [[cell.kind.value, cell.source] for cell in cells]
+    pairs = [[cell.cell_type if cell.kind is CellKind.UNKNOWN else cell.kind.value, cell.source] for cell in cells]
     return text_hash(json.dumps(pairs, ensure_ascii=True, separators=(",", ":")))
 
 
