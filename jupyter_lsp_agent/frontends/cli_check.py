@@ -120,7 +120,8 @@ def _standard_input(options: argparse.Namespace) -> Discovery:
     if options.paths != ["-"] or options.stdin_filename is None:
         raise UsageError("- stands alone and needs --stdin-filename NAME")
     path = Path(os.path.normpath(Path.cwd() / options.stdin_filename))
-    if not options.stdin_filename or not is_folder(path.parent):
+    # Below the current folder, which servers take for the root, the folder may be one that is yet to be made.
+    if not options.stdin_filename or not (path.is_relative_to(Path.cwd()) or is_folder(path.parent)):
         raise UsageError(f"--stdin-filename {options.stdin_filename!r}: there is no such folder; correct the path")
     return Discovery((DiscoveredFile(path, options.stdin_filename, path, is_explicit=True),))
 

@@ -1,19 +1,22 @@
 import pytest
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
+from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.core.positions import CellLine
 from jupyter_lsp_agent.diagnostics.build import no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import ChainFailure, ViewOptions
 from jupyter_lsp_agent.diagnostics.report import (
     CellReference,
     DocumentKind,
+    EnvironmentReport,
     NoVerdictReason,
     OtherFile,
+    ServerReport,
     Status,
     Unchecked,
     Verdict,
 )
-from tests.support.reports import PYTHON, code_cells, facts, finding, report
+from tests.support.reports import PYTHON, code_cells, diagnostic, facts, finding, report
 
 WARNING = DiagnosticSeverity.WARNING
 FAILURE = ChainFailure(PYTHON, NoVerdictReason.TIMEOUT, "ty did not answer in 3 s; raise wait_ms.")
@@ -148,3 +151,42 @@ def test_hint_of_what_was_fixed():
     assert report(ONE, fixed=gone).hint == "1 fixed, none new."
     assert report(ONE, finding(0, Status.PREEXISTING), fixed=gone).hint == "1 fixed, none new."
     assert report(ONE, finding(0, Status.OUTSTANDING), fixed=gone).hint == "1 error still there (cell 0)."
+
+
+@pytest.mark.parametrize(
+    ("unmapped", "findings", "view", "expected"),
+    [
+        (diagnostic(), [], ViewOptions(), Verdict.NO_VERDICT),
+        (diagnostic(), [finding(0, Status.PREEXISTING)], ViewOptions(), Verdict.NO_VERDICT),
+        (diagnostic(), [finding(0)], ViewOptions(), Verdict.ERRORS),
+        (diagnostic(severity=WARNING), [], ViewOptions(severity=WARNING), Verdict.CLEAN),
+        (diagnostic(), [], ViewOptions(ignore=frozenset({"some-code"})), Verdict.CLEAN),
+        (diagnostic(code=None), [], ViewOptions(ignore=frozenset({"some-code"})), Verdict.NO_VERDICT),
+    ],
+)
+def test_an_error_of_no_cell_is_never_clean(unmapped, findings, view, expected):
+    told = report(ONE, *findings, view=view, unmapped=(unmapped,))
+    assert told.verdict is expected
+    if expected is Verdict.NO_VERDICT:
+        assert told.reason is NoVerdictReason.BROKEN
+        assert "it is wrong" in told.detail
+        assert told.counts is None
+    assert [one.message for one in told.unmapped] == ["it is wrong"]
+
+
+def test_all_that_a_report_quotes_is_bounded_and_on_one_printable_line():
+    odd = "\x1b[31m\n\ud800" + "x" * 100_000
+    told = report(
+        ONE,
+        finding(0, code=odd, source=odd),
+        language=odd,
+        servers=(ServerReport(ServerId("ty"), odd, version=odd, reason=odd),),
+        environment=EnvironmentReport(odd[:50], odd),
+        unchecked=(Unchecked(CellReference(0), CellLine(0), CellLine(0), odd),),
+    )
+    [server], [one] = told.servers, told
+    names = [told.language, server.language, server.version, one.code, one.source]
+    assert all(len(name) <= 200 for name in names)
+    sentences = [server.reason, told.environment.origin, told.unchecked[0].reason]
+    assert all(len(text) <= 2000 for text in sentences)
+    assert all(text.isprintable() for text in [*names, *sentences, told.environment.python])

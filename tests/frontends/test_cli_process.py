@@ -1,4 +1,5 @@
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -6,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from jupyter_lsp_agent.frontends.cli import _OneLine
 
 ROOT = Path(__file__).parents[2]
 SCRIPTED = "tests.support.scripted_service"
@@ -246,3 +249,11 @@ def test_a_closed_standard_input_is_told(folder):
     line = f"{sys.executable} -m {SCRIPTED} check - --stdin-filename x.ipynb <&-"
     done = subprocess.run(["sh", "-c", line], cwd=folder, env=environment(), capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (2, b"jupyter lsp-agent: standard input is closed\n")
+
+
+def test_a_log_line_is_one_printable_line_without_a_traceback():
+    try:
+        raise ValueError("why")
+    except ValueError:
+        record = logging.LogRecord("x", logging.WARNING, "f", 1, "%s", ("a\x1b[31m\n::error::x",), sys.exc_info())
+    assert _OneLine().format(record) == "WARNING: a\\x1b[31m\\n::error::x"

@@ -130,3 +130,12 @@ def test_an_unreadable_push_is_nobodys_verdict() -> None:
     broken = PublishedDiagnostics(URI, VERSION, Findings((), dropped=2))
     history = after_push(history_of(WELL, [(1, 7, 0)]), broken, BEGAN_SECONDS + 2, WELL)
     assert judge(history, WELL, BEGAN_SECONDS + 60) == Unsettled(None)
+
+
+@pytest.mark.parametrize("diagnostics", [[3, None], {}, None])
+def test_a_push_that_nobody_could_read_is_no_silence(diagnostics: object) -> None:
+    behaviour = ServerBehaviour(silent_when_clean_seconds=5)
+    push = decode_publish_diagnostics({"uri": URI, "version": 7, "diagnostics": diagnostics})
+    assert push is not None
+    history = after_push(PushHistory(VERSION, BEGAN_SECONDS), push, BEGAN_SECONDS + 1, behaviour)
+    assert judge(history, behaviour, BEGAN_SECONDS + 1000) == Unsettled(None)

@@ -162,6 +162,8 @@ UNREADABLE = {
     "empty": (b"", ["is empty", "restore it"]),
     "blank": (b" \n", ["is empty"]),
     "UTF-16": (json.dumps(sound()).encode("utf-16"), ["UTF-16", "save it as UTF-8"]),
+    "UTF-32": (json.dumps(sound()).encode("utf-32"), ["UTF-32", "save it as UTF-8"]),
+    "UTF-32, the other way round": (b"\0\0\xfe\xff" + "{}".encode("utf-32-be"), ["UTF-32"]),
     "latin-1": (b'{\n"a": "caf\xe9"}', ["0xe9", "offset 11", "line 2, byte 10", "save it as UTF-8"]),
     "conflict": (b'{\n<<<<<<< HEAD\n "a": 1\n=======\n "a": 2\n>>>>>>> x\n}', ["merge conflict", "line 2", "resolve"]),
     "LFS pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", ["Git LFS", "git lfs pull"]),

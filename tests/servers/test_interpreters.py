@@ -249,3 +249,33 @@ def test_a_file_that_cannot_be_run_is_no_interpreter(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     with pytest.raises(SettingsError, match="no Python interpreter"):
         resolve_interpreter(tmp_path, tmp_path, surroundings=Surroundings({}, ()), named=tmp_path / "notes.txt")
+
+
+def bare_kernel(world: World, program: str) -> None:
+    folder = world.kernels / "odd"
+    folder.mkdir(parents=True)
+    (folder / "kernel.json").write_text(json.dumps({"argv": [program, "-m", "k"], "language": "python"}))
+
+
+def plant_program(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+
+
+def test_a_kernels_bare_program_is_not_taken_from_the_current_folder(world, monkeypatch):
+    plant_program(world.project / "xpython")
+    bare_kernel(world, "xpython")
+    monkeypatch.chdir(world.project)
+    for entries in (".", "", f".:{world.folder}/no-such"):
+        world.environ["PATH"] = entries
+        assert "is not on this machine" in (world.resolve("odd").elsewhere or "")
+
+
+def test_one_that_path_finds_in_the_workspace_is_only_read(world):
+    plant_program(world.project / "bin" / "xpython")
+    bare_kernel(world, "xpython")
+    world.environ["PATH"] = str(world.project / "bin")
+    assert not world.resolve("odd").may_run
+    world.trusted = (world.project,)
+    assert world.resolve("odd").may_run
