@@ -5,6 +5,7 @@ notebook is built again with a guard there, and the server asked again, a few ti
 """
 
 import asyncio
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -41,6 +42,7 @@ from jupyter_lsp_agent.service.virtual_paths import speak_of_notebook, virtual_p
 if TYPE_CHECKING:
     from jupyter_lsp_agent.notebook.advice import Guard
 
+_SMALL_CHARACTERS = 10_000
 _MAX_ROUNDS = 6
 """How often a notebook is built for the sake of what a server takes for unreachable."""
 
@@ -54,8 +56,11 @@ class NotebookMemory:
         self.guards: dict[Chain, frozenset[Guard]] = {}
 
     async def build(self, notebook: Notebook, options: BuildOptions) -> VirtualNotebook:
-        """The virtual documents, built beside the loop; one build at a time, since they share what is kept."""
+        """The virtual documents; one build at a time, since they share what is kept. A large notebook is built beside
+        the loop; for a small one the way to another thread would take longer than the work."""
         async with self._lock:
+            if sum(len(cell.source) for cell in notebook.cells) <= _SMALL_CHARACTERS:
+                return build_virtual_documents(notebook, options, self._cache)
             return await asyncio.to_thread(build_virtual_documents, notebook, options, self._cache)
 
 
@@ -141,6 +146,8 @@ def _kernel_chains(task: NotebookTask) -> tuple[Chain, ...]:
 async def _build_with_facts(task: NotebookTask) -> tuple[VirtualNotebook, NotebookTask]:
     """The notebook built with what only the file system knows, and the task with these facts."""
     built = await task.memory.build(task.notebook, task.options)
+    if not built.needs.run_files and built.needs.imported_modules <= sys.stdlib_module_names:
+        return built, task
     options = await asyncio.to_thread(_with_facts, task, built)
     if options == task.options:
         return built, task
