@@ -22,6 +22,8 @@ from jupyter_lsp_agent.servers.environments import (
 from jupyter_lsp_agent.servers.kernelspecs import find_kernelspec, kernel_folders
 from jupyter_lsp_agent.servers.roots import folders_between, is_inside
 
+OWN = "own"
+"""`Interpreter.origin` where nothing says which Python is meant."""
 _PROJECT_ENVIRONMENTS = (".venv", "venv")
 _COMMON_KERNEL_NAMES = frozenset({"", "python", "python3"})
 """Names that say no more than "some Python": without a kernelspec of that name, the list goes on."""
@@ -123,7 +125,7 @@ def _choose(
     kernel, elsewhere = _find_kernel(kernel_name or "", boundary, surroundings)
     if kernel is not None and not (_is_own(kernel.prefix, surroundings) and project is not None):
         return kernel
-    found = project or _find_active(boundary, surroundings) or _interpreter(surroundings.own, "own")
+    found = project or _find_active(boundary, surroundings) or _interpreter(surroundings.own, OWN)
     return _with_elsewhere(found, elsewhere)
 
 

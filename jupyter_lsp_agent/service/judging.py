@@ -22,7 +22,7 @@ from jupyter_lsp_agent.notebook.languages import PYTHON, detect_language
 from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
 from jupyter_lsp_agent.notebook.python_cell import INVALID_SYNTAX
 from jupyter_lsp_agent.notebook.python_syntax import compiles
-from jupyter_lsp_agent.servers.interpreters import Interpreter, resolve_interpreter
+from jupyter_lsp_agent.servers.interpreters import OWN, Interpreter, resolve_interpreter
 from jupyter_lsp_agent.service.asking import Asker, Waits
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.namespace import startup_names
@@ -37,6 +37,8 @@ _MAX_REMEMBERED_NOTEBOOKS = 64
 _PYTHON_3 = re.compile(r"(3)\.(\d+)")
 _OLDEST_PYTHON = (3, 7)
 """Older ones are no server's business any more; their code is read as that of the Python at hand."""
+_NEWEST_PYTHON = (3, 14)
+"""What all servers know; some refuse to work for one that they do not know, and newer code is read as of this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,12 +240,27 @@ async def _interpreter(place: Place, request: CheckRequest, notebook: Notebook |
         named=request.python,
         is_notebook=notebook is not None,
     )
-    if notebook is None or interpreter.elsewhere is None:
+    said = _stored_version(notebook) if notebook else None
+    if said is None or not _yields_to(interpreter, said):
         return interpreter
-    # The kernel is not here, but the notebook says which Python it was.
+    # Servers that ask the program for its version would be told its own, and take newer syntax for an error.
+    is_newer = interpreter.version is None or said > interpreter.version
+    return replace(interpreter, version=said, may_run=interpreter.may_run and not is_newer)
+
+
+def _stored_version(notebook: Notebook) -> tuple[int, int] | None:
+    """The Python that the notebook says it ran on, as far as servers can be told of it."""
     said = _PYTHON_3.match(notebook.kernel.language_version or "")
     version = (int(said[1]), int(said[2])) if said else (0, 0)
-    return replace(interpreter, version=version) if version >= _OLDEST_PYTHON else interpreter
+    return min(version, _NEWEST_PYTHON) if version >= _OLDEST_PYTHON else None
+
+
+def _yields_to(interpreter: Interpreter, said: tuple[int, int]) -> bool:
+    """Whether the notebook's word on its version counts: its kernel is not here, or nothing but our own Python is,
+    which tells nothing of what newer syntax means. Any environment of the project is a better witness."""
+    if interpreter.elsewhere is not None:
+        return True
+    return interpreter.origin == OWN and interpreter.version is not None and said > interpreter.version
 
 
 def _require_language(language: LanguageId | None) -> LanguageId:
