@@ -10,7 +10,7 @@ handed back as a guard for the next build.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jupyter_lsp_agent.core.diagnostic import (
@@ -20,7 +20,8 @@ from jupyter_lsp_agent.core.diagnostic import (
     DiagnosticTag,
     RelatedInformation,
 )
-from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+from jupyter_lsp_agent.core.positions import TextRange
+from jupyter_lsp_agent.diagnostics.dead_cells import find_dead_cells, says_unreachable
 from jupyter_lsp_agent.diagnostics.finding_kinds import FindingKind, kind_of
 from jupyter_lsp_agent.diagnostics.notebook_ways import (
     is_notebook_way,
@@ -46,11 +47,13 @@ class Relocated:
         cell_diagnostics: the findings, in the order in which they came.
         unmapped: errors and warnings that belong to no cell line.
         guards: statements after which the server believes that later cells never run; build again with them.
+        unreached: indexes of the cells that the server believes never to run.
     """
 
     cell_diagnostics: tuple[CellDiagnostic, ...]
     unmapped: tuple[Diagnostic, ...] = ()
     guards: frozenset[Guard] = frozenset()
+    unreached: frozenset[int] = frozenset()
 
 
 def relocate(document: VirtualDocument, diagnostics: Sequence[Diagnostic]) -> Relocated:
@@ -65,7 +68,7 @@ def relocate(document: VirtualDocument, diagnostics: Sequence[Diagnostic]) -> Re
             unmapped.append(diagnostic)
     softened = Softening(document, found).soften(found)
     kept = [entry for finding in softened if (entry := _judge(document, finding)) is not None]
-    return Relocated(tuple(kept), tuple(unmapped), frozenset(_guards(document, diagnostics)))
+    return Relocated(tuple(kept), tuple(unmapped), *find_dead_cells(document, diagnostics))
 
 
 def _place(document: VirtualDocument, diagnostic: Diagnostic) -> CellDiagnostic | None:
@@ -135,48 +138,10 @@ def _judge(document: VirtualDocument, finding: CellDiagnostic) -> CellDiagnostic
         return finding
     diagnostic = finding.diagnostic
     if diagnostic.severity is DiagnosticSeverity.HINT or DiagnosticTag.UNNECESSARY in diagnostic.tags:
-        return None if _is_unreachable(diagnostic) else finding
+        return None if says_unreachable(diagnostic) else finding
     if plays_definitions_off(diagnostic, document.redefined):
         return None
     words = words_at(document, finding)
     if is_of_several_cells(diagnostic, words, document.advice.values(), document.redefined):
         return None
     return None if is_silenced(advice, diagnostic) or is_notebook_way(advice, diagnostic, words) else finding
-
-
-def _is_unreachable(diagnostic: Diagnostic) -> bool:
-    return "unreachable" in diagnostic.message.lower() or "not analyzed" in diagnostic.message.lower()
-
-
-def _guards(document: VirtualDocument, diagnostics: Sequence[Diagnostic]) -> Iterator[Guard]:
-    for diagnostic in diagnostics:
-        if DiagnosticTag.UNNECESSARY in diagnostic.tags and _is_unreachable(diagnostic):
-            guard = _guard(document, diagnostic.range)
-            if guard is not None:
-                yield guard
-
-
-def _guard(document: VirtualDocument, dead: TextRange) -> Guard | None:
-    """The statement before a dead stretch that covers the first code of a later cell."""
-    places = document.line_map.places
-    place = document.line_map.place_at(dead.start.line)
-    if place is None:
-        return None
-    number = places.index(place)
-    starts = [_first_code(document, later.cell_index) for later in places]
-    own = starts[number]
-    here = document.line_map.to_cell(dead.start)
-    covered = any(
-        start is not None and dead.start <= start <= dead.end for start in starts[number + (own != dead.start) :]
-    )
-    if not covered or here is None:
-        return None
-    if own is None or dead.start > own:
-        return Guard(document.sources[place.cell_index], here.position.line, here.position.column)
-    before = next((n for n in range(number - 1, -1, -1) if starts[n] is not None), None)
-    return None if before is None else Guard(document.sources[places[before].cell_index], 0)
-
-
-def _first_code(document: VirtualDocument, cell_index: int) -> TextPosition | None:
-    first = document.advice.get(cell_index, _NO_ADVICE).first_code
-    return None if first is None else document.line_map.to_virtual(cell_index, first)

@@ -1,8 +1,20 @@
 """What relocation must know of each cell to tell a notebook's own ways from errors. All places are the cell's own."""
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+
+
+class GuardStrength(IntEnum):
+    """How much of a cell a guard changes; each is tried where the one before did not help."""
+
+    LIGHT = 0
+    """What is sent of the statement is changed as little as can be."""
+    STATEMENT = 1
+    """The whole statement may or may not run."""
+    CELL = 2
+    """The whole cell may or may not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,11 +25,13 @@ class Guard:
         source: the cell's source: a cell that changed has no guards, a cell that moved keeps them.
         line: 0-based line of the cell on which the dead stretch begins; the statement before it is the one to guard.
         column: its column; `None`: the dead stretch begins in a later cell, so the cell's last statement is meant.
+        strength: how it is guarded.
     """
 
     source: str
     line: int
     column: int | None = None
+    strength: GuardStrength = GuardStrength.LIGHT
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
-from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard
-from jupyter_lsp_agent.notebook.guards import guard_rewrites, statement_before
+from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard, GuardStrength
+from jupyter_lsp_agent.notebook.guards import enclose, guard_rewrites, statement_before
 from jupyter_lsp_agent.notebook.line_map import CellChunk
 from jupyter_lsp_agent.notebook.missing_modules import MissingImport, find_missing_imports
 from jupyter_lsp_agent.notebook.module_names import Annotation
@@ -57,7 +57,7 @@ def compose_chunk(cell: PythonCell, context: ChunkContext) -> PythonChunk:
     rewrites += _bindings(cell, context)
     missing = _missing(cell, context)
     rewrites += [found.rewrite for found in missing]
-    rewrites += _guarded(cell, context.guards)
+    rewrites += _guarded(cell, context)
     if not rewrites and not context.hides_names:
         return PythonChunk(CellChunk(cell.lines), cell.findings, cell.advice)
     chunk = CellChunk(apply_rewrites(cell.lines, rewrites))
@@ -132,20 +132,40 @@ def _missing(cell: PythonCell, context: ChunkContext) -> list[MissingImport]:
     return [] if tree is None else list(find_missing_imports(tree, source, context.missing_modules))
 
 
-def _guarded(cell: PythonCell, guards: frozenset[Guard]) -> Iterator[Rewrite]:
+def _guarded(cell: PythonCell, context: ChunkContext) -> Iterator[Rewrite]:
     source = _source(cell)
-    tree = parse("\n".join(source.lines)) if guards else None
-    if tree is None:
+    tree = parse("\n".join(source.lines)) if context.guards else None
+    if tree is None or not tree.body:
         return
-    chunk = CellChunk(cell.lines)
-    places = {_place(chunk, guard) for guard in guards}
-    statements = {id(found): found for place in places if (found := statement_before(tree.body, source, place))}
-    for statement in statements.values():
-        yield from guard_rewrites(statement, source)
+    if any(guard.strength is GuardStrength.CELL for guard in context.guards):
+        ran = (name for _, names in context.run_names for name in names)
+        yield from enclose(tree.body, tree.body, source, (*cell.broken_names, *ran))
+        return
+    strengths: dict[int, GuardStrength] = {}
+    for guard in context.guards:
+        number = statement_before(tree.body, source, _place(cell, guard))
+        strengths[number] = max(guard.strength, strengths.get(number, GuardStrength.LIGHT))
+    enclosed: set[int] = set()
+    for number in sorted(strengths, key=lambda number: -strengths[number]):
+        if number not in enclosed:
+            firm = strengths[number] is GuardStrength.STATEMENT
+            rewrites, covered = guard_rewrites(tree.body, number, source, firm=firm)
+            enclosed |= covered
+            yield from rewrites
 
 
-def _place(chunk: CellChunk, guard: Guard) -> TextPosition | None:
-    return None if guard.column is None else chunk.to_virtual(TextPosition(guard.line, guard.column))
+def _place(cell: PythonCell, guard: Guard) -> TextPosition | None:
+    """Where the dead stretch of a guard begins in the cell's lines: where something of ours stands in the place of what
+    was there (`raise`), at the beginning of that."""
+    if guard.column is None:
+        return None
+    place = CellChunk(cell.lines).to_virtual(TextPosition(guard.line, guard.column))
+    if place is None:
+        return next((TextPosition(n, 0) for n, line in enumerate(cell.lines) if line.cell_line == guard.line), None)
+    for rewrite in cell.rewrites:
+        if isinstance(rewrite, Replace) and rewrite.range.start <= place <= rewrite.range.end:
+            return rewrite.range.start
+    return place
 
 
 def _source(cell: PythonCell) -> SourceText:

@@ -18,6 +18,7 @@ from jupyter_lsp_agent.diagnostics.facts import ChainFailure
 from jupyter_lsp_agent.diagnostics.merge import merge_cell_diagnostics
 from jupyter_lsp_agent.diagnostics.relocate import Relocated, relocate
 from jupyter_lsp_agent.diagnostics.report import CellReference, NoVerdictReason, ServerReport, Unchecked
+from jupyter_lsp_agent.notebook.guards import strengthened
 from jupyter_lsp_agent.notebook.languages import PYTHON, chain_language
 from jupyter_lsp_agent.notebook.model import Cell, Notebook
 from jupyter_lsp_agent.notebook.other_kernels import is_joinable
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from jupyter_lsp_agent.notebook.advice import Guard
 
 _SMALL_CHARACTERS = 10_000
-_MAX_ROUNDS = 6
+_MAX_ROUNDS = 8
 """How often a notebook is built for the sake of what a server takes for unreachable."""
 
 
@@ -174,13 +175,14 @@ async def _ask_about_python(task: NotebookTask, asker: Asker, chain: Chain, numb
         if isinstance(answer, ChainSilence):
             return Outcome(servers=answer.servers, failures=(answer.failure,), chains={chain_id: None})
         relocated, rounds_left = relocate(document, answer.diagnostics), rounds_left - 1
-        if relocated.guards <= guards or not rounds_left:
-            unseen = () if relocated.guards <= guards else _after_guards(task, document, relocated)
+        wanted = strengthened(guards, relocated.guards)
+        if wanted == guards or not rounds_left:
+            unseen = _unreached(task, relocated)
             findings = tuple(
                 speak_of_notebook(found, task.place.path, document.line_map) for found in relocated.cell_diagnostics
             )
             return replace(_answered(findings, relocated, answer, chain_id), unchecked=tuple(unseen))
-        task.memory.guards[chain] = guards | relocated.guards
+        task.memory.guards[chain] = wanted
 
 
 async def _ask_about_other_kernel(task: NotebookTask, asker: Asker, chain: Chain, number: int) -> Outcome:
@@ -295,15 +297,12 @@ def _unchecked_body(task: NotebookTask, document: VirtualDocument, detail: str, 
     return _unchecked(cell, first, len(split_lines(cell.source)) - 1, f"{document.reason}: {detail}", cause)
 
 
-def _after_guards(task: NotebookTask, document: VirtualDocument, relocated: Relocated) -> Iterator[Unchecked]:
-    """The cells behind a statement that the server will not look beyond, whatever we do."""
-    sources = {guard.source for guard in relocated.guards}
-    indexes = list(document.sources)
-    first = next(number for number, index in enumerate(indexes) if document.sources[index] in sources)
-    cells = {cell.index: cell for cell in task.notebook.cells}
-    for index in indexes[first + 1 :]:
-        last = len(split_lines(cells[index].source)) - 1
-        yield _unchecked(cells[index], 0, last, "the server takes everything after an earlier cell for unreachable")
+def _unreached(task: NotebookTask, relocated: Relocated) -> Iterator[Unchecked]:
+    """The cells that the server will not look at, whatever we do."""
+    for cell in task.notebook.cells:
+        if cell.index in relocated.unreached:
+            last = len(split_lines(cell.source)) - 1
+            yield _unchecked(cell, 0, last, "the server takes everything after an earlier cell for unreachable")
 
 
 def _unchecked(cell: Cell, first: int, last: int, reason: str, cause: NoVerdictReason | None = None) -> Unchecked:

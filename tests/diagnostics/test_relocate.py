@@ -282,6 +282,13 @@ def unreachable(virtual: VirtualDocument, first: str, last: str) -> Diagnostic:
         (("die()", "b = 2"), "b = 2", "b = 2", Guard("die()", 0)),
         (("die()", "", "# c", "b = 2", "c"), "b = 2", "c", Guard("die()", 0)),
         (("die()\ndead = 1", "b = 2"), "dead", "b = 2", Guard("die()\ndead = 1", 1, 0)),
+        (("global a; die()", "b = 2"), "b = 2", "b = 2", Guard("global a; die()", 0)),
+        (
+            ("x", "while True:\n    die()", "b = 2"),
+            "if _jla_flag: break",
+            "b = 2",
+            Guard("while True:\n    die()", 1, 9),
+        ),
         (("die()\ndead = 1", "b = 2"), "dead", "dead = 1", None),
         (("def f():\n    die()\n    dead = 1", "b = 2"), "dead", "dead = 1", None),
     ],
@@ -293,3 +300,23 @@ def test_a_later_cell_that_a_server_calls_dead_asks_for_a_guard(
     found = relocate(virtual, [unreachable(virtual, first, last)])
     assert found.cell_diagnostics == ()
     assert found.guards == (frozenset() if guard is None else {guard})
+
+
+def test_hints_with_no_code_between_them_are_one() -> None:
+    virtual = document("die(); dead", "# c\n\nb = 2\nc")
+    found = relocate(virtual, [unreachable(virtual, "b = 2", "b = 2"), unreachable(virtual, "dead", "dead")])
+    assert found.guards == {Guard("die(); dead", 0, 7)}
+    assert found.unreached == {1}
+
+
+def test_a_hint_in_words_that_nobody_knows_is_understood_where_it_reaches_into_the_next_cell() -> None:
+    virtual = document("x", "b = 2", "c = 3")
+    across, inside = (replace(unreachable(virtual, "b", last), message="?") for last in ("c = 3", "b = 2"))
+    assert relocate(virtual, [across]).unreached == {1, 2}
+    assert relocate(virtual, [inside]).unreached == frozenset()
+
+
+def test_cells_that_are_said_never_to_run_are_told_even_where_there_is_nothing_to_guard() -> None:
+    virtual = document("a = 1", "b = 2")
+    whole = replace(unreachable(virtual, "a", "b = 2"), range=TextRange(TextPosition(0, 0), find(virtual, "b = 2").end))
+    assert relocate(virtual, [whole]).unreached == {0, 1}

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_lsp_agent.core.positions import TextPosition, split_lines
-from jupyter_lsp_agent.notebook.advice import Guard
+from jupyter_lsp_agent.notebook.advice import Guard, GuardStrength
+from jupyter_lsp_agent.notebook.guards import strengthened
 from jupyter_lsp_agent.notebook.reachability import find_cell_end
 from jupyter_lsp_agent.notebook.reader import notebook_from_json
 from jupyter_lsp_agent.notebook.virtual_document import (
@@ -366,7 +367,18 @@ def test_a_dead_stretch_is_known() -> None:
     [
         ("die()", "die() if _jla_flag else 0"),
         ("x = die()", "x = die() if _jla_flag else _jla_call()"),
-        ("assert platform == 'win'", "assert platform == 'win' or _jla_flag"),
+        ("assert platform == 'win'", "assert _jla_flag or (platform == 'win')"),
+        ("assert a if b else c, 'm'", "assert _jla_flag or (a if b else c), 'm'"),
+        ("assert (y := die())", "if _jla_flag:\n assert (y := die())\nelse: y = _jla_call()"),
+        ("die() or 1", "if _jla_flag:\n die() or 1\nelse: _jla_call()"),
+        ("die().a = 1", "if _jla_flag:\n die().a = 1\nelse: _jla_call()"),
+        ("a = 1; die() + 1 # c", "if _jla_flag:\n a = 1; die() + 1 # c\nelse: a = _jla_call()"),
+        ("global a; -die()", "if _jla_flag:\n pass; -die()\nelse: _jla_call()"),
+        ("a = 1;\\\n-die()", "if _jla_flag:\n a = 1;\\\n -die()\nelse: a = _jla_call()"),
+        (
+            "class A:\n    b = die()",
+            "if _jla_flag:\n class A:\n     b = die()\nelse: _jla_call(); from _jla_missing import A",
+        ),
         ("with f():\n    x = die()", "if _jla_flag:\n with f():\n     x = die()\nelse: x = _jla_call()"),
     ],
 )
@@ -378,6 +390,33 @@ def test_a_guard_lets_a_server_go_on(source: str, guarded: str) -> None:
 def test_a_guard_in_the_middle_of_a_cell_is_for_the_statement_before() -> None:
     source = "a = 1\ndie()\nb = 2"
     assert body(source, guards=frozenset({Guard(source, 2, 0)})) == "a = 1\ndie() if _jla_flag else 0\nb = 2"
+
+
+@pytest.mark.parametrize(
+    ("strength", "guarded"),
+    [
+        (GuardStrength.LIGHT, "# c\na = 1\ndie() if _jla_flag else 0\n\nb = 2"),
+        (GuardStrength.STATEMENT, "# c\na = 1\nif _jla_flag:\n die()\nelse: _jla_call()\n\nb = 2"),
+        (GuardStrength.CELL, "if _jla_flag:\n # c\n a = 1\n die()\n \n b = 2\nelse: a = b = _jla_call()"),
+    ],
+)
+def test_a_guard_that_did_not_help_comes_back_stronger(strength: GuardStrength, guarded: str) -> None:
+    source = "# c\na = 1\ndie()\n\nb = 2"
+    guards = frozenset({Guard(source, 4, 0)})
+    for _ in range(strength):
+        guards = strengthened(guards, {Guard(source, 4, 0)})
+    assert body(source, guards=guards) == guarded
+
+
+def test_nothing_is_stronger_than_a_guard_of_the_whole_cell() -> None:
+    guards = frozenset(Guard("die()", 0, None, strength) for strength in GuardStrength)
+    assert strengthened(guards, {Guard("die()", 0)}) == guards
+
+
+@pytest.mark.parametrize("source", ["die()\nraise ValueError", "die()\nassert 0", "die()\nglobal x"])
+def test_a_dead_statement_that_was_rewritten_still_tells_the_one_before(source: str) -> None:
+    text = body(source, guards=frozenset({Guard(source, 1, 3)}))
+    assert text.startswith("die() if _jla_flag else 0\n")
 
 
 # --- names in several cells -------------------------------------------------------------------------------------------
