@@ -8,4 +8,4 @@ readme = pathlib.Path(__file__).parents[1].joinpath("README.md").read_text(encod
 found = re.search(rf"<!-- command: {re.escape(sys.argv[1])} -->\n```bash\n(.*?)```", readme, re.DOTALL)
 if found is None:
     sys.exit(f"README.md has no block behind `<!-- command: {sys.argv[1]} -->`")
-print(found.group(1))
+sys.stdout.write(found.group(1))

@@ -1,8 +1,8 @@
 """What building the virtual document costs: from nothing, and after one cell changed.
 
 Run with `python -m benchmarks.bench_virtual_document`. Times are processor time, the median of several runs. A fifth of
-the cells have magics. Aims: a first build within 1 ms a cell; a changed cell within 1 ms at 1,000 lines and 4 ms at 10,000;
-a changed cell of 300 lines, and one of 50 magics, within 10 ms each.
+the cells have magics. Aims: a first build within 1 ms a cell; a changed cell within 1 ms at 1,000 lines and 4 ms at
+10,000; a changed cell of 300 lines, and one of 50 magics, within 10 ms each.
 """
 
 import statistics
