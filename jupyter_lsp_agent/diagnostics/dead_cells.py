@@ -23,13 +23,13 @@ def find_dead_cells(
     document: VirtualDocument, diagnostics: Sequence[Diagnostic]
 ) -> tuple[frozenset[Guard], frozenset[int]]:
     """The statements to guard so that later cells are looked at, and the indexes of the cells that are not."""
-    hints = [hint for hint in diagnostics if DiagnosticTag.UNNECESSARY in hint.tags]
+    hints = [hint for hint in diagnostics if DiagnosticTag.UNNECESSARY in hint.tags or _is_mypy_way(hint)]
     hints = [hint for hint in hints if says_unreachable(hint) or hint.range.start.line < hint.range.end.line]
     if not hints:
         return frozenset(), frozenset()
     starts = list(_cell_starts(document))
     lines = document.text.split("\n")
-    known = [hint.range for hint in hints if says_unreachable(hint)]
+    known = [_stretch(hint, starts, lines) for hint in hints if says_unreachable(hint)]
     others = [hint.range for hint in hints if not says_unreachable(hint)]
     guards: set[Guard] = set()
     unreached: set[int] = set()
@@ -40,6 +40,20 @@ def find_dead_cells(
         if guard is not None:
             guards.add(guard)
     return frozenset(guards), frozenset(unreached)
+
+
+def _is_mypy_way(finding: Diagnostic) -> bool:
+    """An error about the first statement that does not run, as mypy's like have it: nothing is said of the others."""
+    return finding.code == "unreachable" and says_unreachable(finding)
+
+
+def _stretch(hint: Diagnostic, starts: Sequence[tuple[ChunkPlace, TextPosition]], lines: Sequence[str]) -> TextRange:
+    """What a hint calls dead."""
+    start = hint.range.start
+    is_inner = start.column > 0 and all(begin != start for _, begin in starts)
+    if DiagnosticTag.UNNECESSARY in hint.tags or is_inner:
+        return hint.range
+    return TextRange(start, TextPosition(len(lines), 0))
 
 
 def _cell_starts(document: VirtualDocument) -> Iterator[tuple[ChunkPlace, TextPosition]]:

@@ -35,7 +35,7 @@ from jupyter_lsp_agent.service.chains import chain_name, choose_chains, language
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.elsewhere import set_aside_imports
 from jupyter_lsp_agent.service.kernel_check import ask_about_joined
-from jupyter_lsp_agent.service.namespace import missing_modules, run_names
+from jupyter_lsp_agent.service.namespace import missing_modules, run_names, written_modules
 from jupyter_lsp_agent.service.own_projects import in_own_project
 from jupyter_lsp_agent.service.places import Place
 from jupyter_lsp_agent.service.virtual_paths import speak_of_notebook, virtual_path
@@ -160,6 +160,7 @@ def _with_facts(task: NotebookTask, built: VirtualNotebook) -> BuildOptions:
         task.options,
         missing_modules=missing_modules(built.needs.imported_modules, task.place, task.interpreter),
         run_names=run_names(built.needs.run_files, task.place),
+        written_modules=written_modules(built.needs.written_files, task.place, task.interpreter),
     )
 
 
@@ -177,11 +178,10 @@ async def _ask_about_python(task: NotebookTask, asker: Asker, chain: Chain, numb
         relocated, rounds_left = relocate(document, answer.diagnostics), rounds_left - 1
         wanted = strengthened(guards, relocated.guards)
         if wanted == guards or not rounds_left:
-            unseen = _unreached(task, relocated)
             findings = tuple(
                 speak_of_notebook(found, task.place.path, document.line_map) for found in relocated.cell_diagnostics
             )
-            return replace(_answered(findings, relocated, answer, chain_id), unchecked=tuple(unseen))
+            return _with_unreached(task, relocated, _answered(findings, relocated, answer, chain_id))
         task.memory.guards[chain] = wanted
 
 
@@ -297,12 +297,16 @@ def _unchecked_body(task: NotebookTask, document: VirtualDocument, detail: str, 
     return _unchecked(cell, first, len(split_lines(cell.source)) - 1, f"{document.reason}: {detail}", cause)
 
 
-def _unreached(task: NotebookTask, relocated: Relocated) -> Iterator[Unchecked]:
-    """The cells that the server will not look at, whatever we do."""
-    for cell in task.notebook.cells:
-        if cell.index in relocated.unreached:
-            last = len(split_lines(cell.source)) - 1
-            yield _unchecked(cell, 0, last, "the server takes everything after an earlier cell for unreachable")
+def _with_unreached(task: NotebookTask, relocated: Relocated, outcome: Outcome) -> Outcome:
+    """`outcome` with the cells that the server will not look at, whatever we do: without errors there is no verdict."""
+    dead = [cell for cell in task.notebook.cells if cell.index in relocated.unreached]
+    if not dead:
+        return outcome
+    reason = "the server takes everything after an earlier cell for unreachable"
+    detail = f"Cell {dead[0].index} and others were not looked at: {reason}; look at how the cell before it ends."
+    unchecked = (_unchecked(cell, 0, len(split_lines(cell.source)) - 1, reason) for cell in dead)
+    failure = ChainFailure(task.language, NoVerdictReason.BROKEN, detail)
+    return replace(outcome, unchecked=tuple(unchecked), failures=(failure,))
 
 
 def _unchecked(cell: Cell, first: int, last: int, reason: str, cause: NoVerdictReason | None = None) -> Unchecked:

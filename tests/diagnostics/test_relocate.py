@@ -320,3 +320,10 @@ def test_cells_that_are_said_never_to_run_are_told_even_where_there_is_nothing_t
     virtual = document("a = 1", "b = 2")
     whole = replace(unreachable(virtual, "a", "b = 2"), range=TextRange(TextPosition(0, 0), find(virtual, "b = 2").end))
     assert relocate(virtual, [whole]).unreached == {0, 1}
+
+
+def test_an_error_about_the_first_statement_that_does_not_run_stands_for_all_that_follow() -> None:
+    virtual = document("die()", "b = 2", "c = 3")
+    first = replace(unreachable(virtual, "b", "b = 2"), code="unreachable", severity=ERROR, tags=())
+    found = relocate(virtual, [first])
+    assert (found.guards, found.unreached) == ({Guard("die()", 0)}, {1, 2})

@@ -68,8 +68,64 @@ _ENDS = [
     "import argparse\nargparse.ArgumentParser().error('x')",
 ]
 
+_NEVER = """\
+import sys
+from typing import NoReturn
+def stop() -> NoReturn: sys.exit()
+async def astop() -> NoReturn: sys.exit()
+"""
+_NEVER_ENDS = [
+    "assert sys.exit()",
+    "assert stop()",
+    "assert not stop()",
+    "assert await astop()",
+    "%time assert stop()",
+    "%%time\nassert stop()",
+    "%%capture --no-stderr cap\nfrom sys import exit as bye\nbye()",
+    "%%timeit\nassert stop()",
+    "while True:\n    stop()",
+    "while True:\n    try: pass\n    finally: stop()",
+    "assert (lambda: stop())()",
+    "assert [stop()]",
+    "x = 1 if stop() else 2",
+    "sys.exit() if True else None",
+    "lambda a=stop(): 1",
+    "stop().a = 1",
+    "stop()[1] = 1",
+    "(stop()).a, b = 1, 2",
+    "global zz; stop()",
+    "global zz;\\\n-stop()",
+    "raise stop()",
+    "raise stop() from None",
+    "stop()\nraise ValueError",
+    "raise ValueError\nstop()",
+    "def f(a=stop()): pass",
+    "import os; stop(); print(1)",
+    "import os\nx = 1; assert stop(); z = 3",
+    's = """\nx\n"""; assert stop()',
+    'assert (\nstop()\n), """a\nb"""',
+    "while True:\n    x = 1\n    if x: continue\n    assert stop()",
+    "if (y := stop()): pass",
+    "for i in [1]: pass\nelse: assert stop()",
+    "x = %time stop()",
+    "stop() or 1",
+    "print([stop() for _ in [1]])",
+]
+"""What ends a cell only for who knows that `stop` never returns."""
+
 CASES = [
     *(_case(f"end-{number}", [source, Z], [(1, 1)]) for number, source in enumerate(_ENDS)),
+    *(_case(f"never-{number}", [_NEVER, source, Z], [(2, 1)]) for number, source in enumerate(_NEVER_ENDS)),
+    _case(
+        "names-beside-what-never-returns",
+        [_NEVER, "import os as o; w: int = 1; raise stop()", "o.getcwd()\nw.bit_length()\n" + Z],
+        [(2, 3)],
+    ),
+    _case(
+        "several-that-never-return",
+        [_NEVER, "assert [stop()]", "stop().a = 1", "x = 1\nglobal q; stop()", "raise stop()", "assert x, stop()", Z],
+        [(6, 1)],
+    ),
     _case("dead", ["raise ValueError\nundefined_zz", "undefined_yy"], [(1, 1)]),
     _case("alive", ["import sys\nif len(sys.argv):\n    sys.exit()\nprint(undefined_zz)", Z], [(0, 4), (1, 1)]),
     _case(
@@ -152,6 +208,27 @@ CASES = [
         "alias-anew-in-each-cell",
         ["X = int\ndef f(x: X) -> list[X]: return [x]", "X = str\ndef g(x: X) -> list[X]: return [x]", "g('a')\n" + Z],
         [(2, 2)],
+    ),
+    _case(
+        "written-module",
+        [
+            "import written",
+            "%%writefile written.py\nval = 3",
+            "import written\nimport json, written as w\nfrom written import val\njson.nope",
+            "written.val; w.x; val.y\n" + Z,
+        ],
+        [(0, 1), (2, 4), (3, 2)],
+    ),
+    _case(
+        "written-module-below-a-folder",
+        [
+            '%%writefile -a "./new_folder/part.py"\nval = 3',
+            "%%file lib_die/part.py\nval = 3",
+            "%%writefile json.py\nval = 3",
+            "import new_folder.part, part, lib_die.part\nfrom new_folder import part as p\nimport json",
+            "new_folder.part.val; p.val\njson.nope\nimport lib_dead\n" + Z,
+        ],
+        [(4, 2), (4, 3), (4, 4)],
     ),
     _case("no-type", ["three = 3\nx: three = 3", Z], [(0, 2), (1, 1)]),
     _case(
