@@ -20,6 +20,8 @@ class BuildOptions:
         missing_modules: top-level names of modules that a server resolves and a kernel does not (folders without
             Python).
         run_names: argument of `%run`, as written → the names that it binds; `None` or no entry: it cannot be read.
+        written_modules: argument of `%%writefile`, as written → dotted names of modules that it may make, and that are
+            nowhere as long as it has not run.
     """
 
     kernel_names: frozenset[str] = frozenset()
@@ -29,6 +31,7 @@ class BuildOptions:
     guards: frozenset[Guard] = frozenset()
     missing_modules: frozenset[str] = frozenset()
     run_names: Mapping[str, frozenset[str] | None] = field(default_factory=dict, hash=False)
+    written_modules: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
 
     @property
     def magics(self) -> MagicOptions:

@@ -46,6 +46,9 @@ class EffectKind(StrEnum):
     RESET = "reset"
     """`%reset`, `%reset_selective`, `%xdel`: names vanish."""
 
+    WRITE_FILE = "write_file"
+    """`%%writefile PATH`: later cells may import what it holds. `argument` is the path, without quotes."""
+
     CHANGE_FOLDER = "change_folder"
     """`%cd PATH`: later relative paths mean something else. `argument` is the path, without quotes."""
 

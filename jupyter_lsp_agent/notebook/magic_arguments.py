@@ -9,6 +9,7 @@ _WORD = re.compile(r"\s*(\S+)\s*")
 _LONG_OPTIONS = re.compile(r"\s*(?:--no-raise-error(?:\s+|$))*")
 _PATH = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|((?:\\.|\S)+))""")
 _RUN_OPTIONS = "nidtN:b:pD:l:rs:T:em:G"
+_APPEND = re.compile(r"(?<!\S)(?:-a|--append)(?!\S)")
 _COMPUTED = re.compile(r"[{$]")
 
 
@@ -69,6 +70,12 @@ def run_target(arguments: str) -> RunTarget | None:
     start = statement_start(arguments, _RUN_OPTIONS)
     name = first_path(arguments[start:]) if start is not None else ""
     return RunTarget(name, is_module=False, is_computed=_COMPUTED.search(name) is not None) if name else None
+
+
+def written_path(arguments: str) -> str:
+    """The file that `%%writefile ARGUMENTS` writes; empty where it is known only at run time."""
+    path = first_path(_APPEND.sub("", arguments))
+    return "" if _COMPUTED.search(path) else path
 
 
 def first_path(arguments: str) -> str:

@@ -196,6 +196,9 @@ CODE_TEMPLATE = "code_wrap"
 
 SCRIPT_BINDINGS = _SCRIPT_OUTPUTS
 
+WRITING = frozenset({"writefile", "file"})
+"""The cell magics that write their body to the file that they name."""
+
 LANGUAGE_OF_PROGRAM: Mapping[str, LanguageId] = MappingProxyType(
     {
         program: LanguageId(language)

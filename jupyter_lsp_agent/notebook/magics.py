@@ -13,7 +13,14 @@ from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.core.positions import CellLine, split_lines
 from jupyter_lsp_agent.notebook.automagic import AUTOMAGIC_WORDS, find_automagic
 from jupyter_lsp_agent.notebook.cell_cleanup import SourceLine, clean_lines, source_lines
-from jupyter_lsp_agent.notebook.cell_translation import CellScope, CellTranslation, ForeignBody, MagicOptions
+from jupyter_lsp_agent.notebook.cell_translation import (
+    CellScope,
+    CellTranslation,
+    EffectKind,
+    ForeignBody,
+    MagicOptions,
+    NamespaceEffect,
+)
 from jupyter_lsp_agent.notebook.ipython_syntax import (
     Construct,
     find_constructs,
@@ -21,7 +28,7 @@ from jupyter_lsp_agent.notebook.ipython_syntax import (
 )
 from jupyter_lsp_agent.notebook.line_magics import LineTranslator, bound_names, names_in
 from jupyter_lsp_agent.notebook.line_map import MappedLine
-from jupyter_lsp_agent.notebook.magic_arguments import statement_start
+from jupyter_lsp_agent.notebook.magic_arguments import statement_start, written_path
 from jupyter_lsp_agent.notebook.magic_prelude import ANY, PRELUDE, prelude_lines
 from jupyter_lsp_agent.notebook.magic_table import (
     BACKGROUND,
@@ -32,6 +39,7 @@ from jupyter_lsp_agent.notebook.magic_table import (
     SCRIPT,
     SCRIPT_BINDINGS,
     TEXT,
+    WRITING,
     BodyKind,
     CellMagic,
     FirstLine,
@@ -186,6 +194,8 @@ class _CellTranslator:
         head = LineBuilder(lines[0])
         self._bind(head, bindings, lines[0])
         self._foreign(magic.language or TEXT, f"{name} {arguments}", lines[:1], lines[1:], head)
+        if name in WRITING and (path := written_path(arguments)):
+            self._sheet.add_effect(NamespaceEffect(EffectKind.WRITE_FILE, lines[0].cell_line, path))
         if magic.binds_definitions:
             self._sheet.bind_anything(list(_definitions(lines[1:])), lines[0])
 

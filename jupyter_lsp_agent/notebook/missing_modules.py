@@ -8,7 +8,7 @@ name a module that does not exist, which makes everything from it anything.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
@@ -19,33 +19,47 @@ from jupyter_lsp_agent.notebook.source_text import SourceText
 
 @dataclass(frozen=True, slots=True)
 class MissingImport:
-    """One import of a missing module: its name, why it is missing, where it is written, and what stands there
-    instead."""
+    """One import of a missing module.
+
+    Attributes:
+        module: its name.
+        reason: why it is missing; empty where that is no error, since the notebook makes the module.
+        place: where the name is written.
+        rewrite: what stands there instead.
+        extent: where servers put their own finding: at the name, or from the statement's start to there.
+    """
 
     module: str
     reason: str
     place: TextRange
     rewrite: Replace
+    extent: TextRange
 
 
 _FOLDER = "a folder of that name holds no Python"
 _RELATIVE = "a notebook is in no package, so nothing is relative to it"
+_MADE_HERE = ""
 _DOTS = re.compile(r"from[ \t]*(\.[. \t]*(?:(?!import\b)\w+(?:\.\w+)*)?)")
 
 
-def find_missing_imports(tree: ast.Module, source: SourceText, missing: frozenset[str]) -> Iterator[MissingImport]:
-    """The imports in `tree`, at any depth, whose top-level module is one of `missing`, and the relative ones.
+def find_missing_imports(
+    tree: ast.Module, source: SourceText, missing: frozenset[str], unseen: frozenset[str] = frozenset()
+) -> Iterator[MissingImport]:
+    """The imports in `tree`, at any depth, whose top-level module is one of `missing`, those of `unseen` modules, and
+    the relative ones.
 
     A relative import that may fail (in a `try` with handlers) is left as it is.
     """
     expected = {id(node) for node in _tried(tree)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from _plain(node, source, missing)
+            yield from _plain(node, source, missing, unseen)
         elif isinstance(node, ast.ImportFrom) and node.level and id(node) not in expected:
             yield from _relative(node, source)
-        elif isinstance(node, ast.ImportFrom) and not node.level and _top(node.module or "") in missing:
-            yield from _member(node, source)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            reason = _reason(node.module or "", missing, unseen, [alias.name for alias in node.names])
+            if reason is not None:
+                yield from _member(node, source, reason)
 
 
 def _tried(tree: ast.Module) -> Iterator[ast.AST]:
@@ -62,28 +76,40 @@ def _relative(node: ast.ImportFrom, source: SourceText) -> Iterator[MissingImpor
         written = found[1].rstrip()
         first = TextPosition(start.line, found.start(1))
         place = TextRange(first, TextPosition(start.line, first.column + len(written)))
-        yield MissingImport(written, _RELATIVE, place, Replace(place, f" {MISSING_MODULE} "))
+        yield MissingImport(
+            written, _RELATIVE, place, Replace(place, f" {MISSING_MODULE} "), TextRange(start, place.end)
+        )
 
 
-def _plain(node: ast.Import, source: SourceText, missing: frozenset[str]) -> Iterator[MissingImport]:
+def _reason(module: str, missing: frozenset[str], unseen: frozenset[str], members: Sequence[str] = ()) -> str | None:
+    """Why a module is not to be looked for; `None` where it is."""
+    if _top(module) in missing:
+        return _FOLDER
+    names = (module, *(f"{module}.{member}" for member in members))
+    made_here = any(name == made or name.startswith(f"{made}.") for name in names for made in unseen)
+    return _MADE_HERE if made_here else None
+
+
+def _plain(
+    node: ast.Import, source: SourceText, missing: frozenset[str], unseen: frozenset[str]
+) -> Iterator[MissingImport]:
     for alias in node.names:
-        top = _top(alias.name)
-        if top in missing:
+        top, reason = _top(alias.name), _reason(alias.name, missing, unseen)
+        if reason is not None:
             start = source.start(alias)
             place = TextRange(start, TextPosition(start.line, start.column + len(alias.name)))
             bound = alias.asname or top
-            yield MissingImport(
-                alias.name, _FOLDER, place, Replace(source.range(alias), f"{MISSING_MODULE} as {bound}")
-            )
+            rewrite = Replace(source.range(alias), f"{MISSING_MODULE} as {bound}")
+            yield MissingImport(alias.name, reason, place, rewrite, place)
 
 
-def _member(node: ast.ImportFrom, source: SourceText) -> Iterator[MissingImport]:
+def _member(node: ast.ImportFrom, source: SourceText, reason: str) -> Iterator[MissingImport]:
     module = node.module or ""
     start = source.start(node)
     after_from = TextPosition(start.line, start.column + len("from"))
     place = source.find(module, TextRange(after_from, source.end(node)))
     if place is not None:
-        yield MissingImport(module, _FOLDER, place, Replace(place, MISSING_MODULE))
+        yield MissingImport(module, reason, place, Replace(place, MISSING_MODULE), TextRange(start, place.end))
 
 
 def _top(module: str) -> str:

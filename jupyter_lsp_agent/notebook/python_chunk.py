@@ -27,6 +27,7 @@ class ChunkContext:
         relaxed: names that it annotates and another cell binds differently.
         guards: its statements that a server takes for the last to run.
         missing_modules: modules that it imports and that do not exist.
+        unseen_modules: dotted names of modules that cells before it write.
         run_names: line → names that `%run` on that line binds.
         hides_names: one of its magics binds names that nobody can know.
     """
@@ -35,6 +36,7 @@ class ChunkContext:
     relaxed: frozenset[str] = frozenset()
     guards: frozenset[Guard] = frozenset()
     missing_modules: frozenset[str] = frozenset()
+    unseen_modules: frozenset[str] = frozenset()
     run_names: tuple[tuple[int, tuple[str, ...]], ...] = ()
     hides_names: bool = False
 
@@ -61,14 +63,16 @@ def compose_chunk(cell: PythonCell, context: ChunkContext) -> PythonChunk:
     if not rewrites and not context.hides_names:
         return PythonChunk(CellChunk(cell.lines), cell.findings, cell.advice)
     chunk = CellChunk(apply_rewrites(cell.lines, rewrites))
-    told = [(found, place) for found in missing if (place := _to_cell(cell, found.place)) is not None]
+    own_places = CellChunk(cell.lines)
+    told = [(found, place) for found in missing if (place := _to_cell(own_places, found.place)) is not None]
     advice = replace(
         cell.advice,
         checks=_check_lines(cell, chunk, checks),
-        missing_imports=tuple(place for _, place in told),
+        missing_imports=tuple(_to_cell(own_places, found.extent) or place for found, place in told),
         hides_names=context.hides_names,
     )
-    return PythonChunk(chunk, (*cell.findings, *(_missing_module(found, place) for found, place in told)), advice)
+    findings = (_missing_module(found, place) for found, place in told if found.reason)
+    return PythonChunk(chunk, (*cell.findings, *findings), advice)
 
 
 def _loosened(cell: PythonCell, names: frozenset[str]) -> Iterator[Rewrite]:
@@ -125,11 +129,15 @@ def _from_nowhere(names: tuple[str, ...]) -> str:
 
 
 def _missing(cell: PythonCell, context: ChunkContext) -> list[MissingImport]:
-    if not context.missing_modules and not cell.names.has_relative_imports:
+    if not context.missing_modules and not context.unseen_modules and not cell.names.has_relative_imports:
         return []
     source = _source(cell)
     tree = parse("\n".join(source.lines))
-    return [] if tree is None else list(find_missing_imports(tree, source, context.missing_modules))
+    return (
+        []
+        if tree is None
+        else list(find_missing_imports(tree, source, context.missing_modules, context.unseen_modules))
+    )
 
 
 def _guarded(cell: PythonCell, context: ChunkContext) -> Iterator[Rewrite]:
@@ -172,9 +180,8 @@ def _source(cell: PythonCell) -> SourceText:
     return SourceText("\n".join(line.text for line in cell.lines))
 
 
-def _to_cell(cell: PythonCell, place: TextRange) -> TextRange | None:
-    """Where a stretch of the cell's text came from; `None` for glue of a magic."""
-    chunk = CellChunk(cell.lines)
+def _to_cell(chunk: CellChunk, place: TextRange) -> TextRange | None:
+    """Where a stretch of a cell's text came from; `None` for glue of a magic."""
     start, end = chunk.to_cell(place.start), chunk.to_cell(place.end)
     return None if start is None or end is None else TextRange(start, max(start, end))
 
@@ -186,7 +193,10 @@ def _missing_module(found: MissingImport, place: TextRange) -> Diagnostic:
 
 def _check_lines(cell: PythonCell, chunk: CellChunk, checks: list[_Check]) -> dict[int, TextRange]:
     """Virtual line of each check in the chunk → the statement that it is about."""
-    places = {check.name: place for check in checks if (place := _to_cell(cell, check.place)) is not None}
+    if not checks:
+        return {}
+    own_places = CellChunk(cell.lines)
+    places = {check.name: place for check in checks if (place := _to_cell(own_places, check.place)) is not None}
     names = {
         number: line.text.lstrip().partition(":")[0]
         for number, line in enumerate(chunk.lines)

@@ -33,6 +33,7 @@ class PythonText:
         magic_cells: cell index → the analysed cell, of those with IPython's syntax.
         imported_modules: top-level names of everything that is imported.
         run_files: what `%run` is given, as written.
+        written_files: what `%%writefile` is given, as written.
         redefined: names that more than one cell defines.
     """
 
@@ -43,6 +44,7 @@ class PythonText:
     magic_cells: dict[int, PythonCell]
     imported_modules: frozenset[str]
     run_files: tuple[str, ...]
+    written_files: tuple[str, ...]
     redefined: frozenset[str]
 
 
@@ -51,7 +53,8 @@ def build_python_text(cells: Sequence[Cell], options: BuildOptions, cache: Build
     analysed = _analyse_all(cells, options, cache)
     names = cache.names
     names.update(analysed)
-    chunks = [_compose(cell, names, options, cache) for cell in analysed]
+    unseen = _unseen_modules(analysed, options)
+    chunks = [_compose(cell, names, options, cache, made) for cell, made in zip(analysed, unseen, strict=True)]
     indexes = [cell.index for cell in cells]
     placed = list(zip(indexes, analysed, chunks, strict=True))
     telling = [entry for entry in placed if not entry[1].is_plain or entry[2].findings]
@@ -64,7 +67,8 @@ def build_python_text(cells: Sequence[Cell], options: BuildOptions, cache: Build
         advice={index: chunk.advice for index, _, chunk in placed},
         magic_cells={index: cell for index, cell, _ in telling if not cell.translation.is_identity},
         imported_modules=frozenset().union(*[cell.names.imported for cell in analysed]),
-        run_files=tuple(dict.fromkeys(_run_files(cell for _, cell, _ in telling))),
+        run_files=_arguments(EffectKind.RUN_FILE, telling),
+        written_files=_arguments(EffectKind.WRITE_FILE, telling),
         redefined=names.redefined,
     )
 
@@ -105,26 +109,42 @@ def _analyse(
     return cache.cells.keep(key, analyse_cell(source, translation, options.python_version))
 
 
-def _compose(cell: PythonCell, names: NotebookNames, options: BuildOptions, cache: BuildCache) -> PythonChunk:
-    context = _context(cell, names, options)
+def _unseen_modules(cells: Sequence[PythonCell], options: BuildOptions) -> Iterator[frozenset[str]]:
+    """For each cell the modules that cells before it write, and that are not there yet."""
+    unseen: frozenset[str] = frozenset()
+    for cell in cells:
+        yield unseen
+        for effect in cell.translation.effects if options.written_modules else ():
+            if effect.kind is EffectKind.WRITE_FILE:
+                unseen |= options.written_modules.get(effect.argument, frozenset())
+
+
+def _compose(
+    cell: PythonCell, names: NotebookNames, options: BuildOptions, cache: BuildCache, unseen: frozenset[str]
+) -> PythonChunk:
+    context = _context(cell, names, options, unseen)
     if context is None:
         return cache.plain_chunks.find(cell) or cache.plain_chunks.keep(cell, compose_chunk(cell, ChunkContext()))
     key = (cell, context)
     return cache.chunks.find(key) or cache.chunks.keep(key, compose_chunk(cell, context))
 
 
-def _context(cell: PythonCell, names: NotebookNames, options: BuildOptions) -> ChunkContext | None:
+def _context(
+    cell: PythonCell, names: NotebookNames, options: BuildOptions, unseen: frozenset[str]
+) -> ChunkContext | None:
     """What others say about a cell; `None`, quickly, where that is nothing."""
     contested = names.contested & cell.declared if cell.declared else cell.declared
     missing = options.missing_modules & cell.names.imported if options.missing_modules else options.missing_modules
     guards = options.guards and frozenset(guard for guard in options.guards if guard.source == cell.source)
-    if not (contested or guards or missing or cell.translation.effects):
+    unseen = frozenset(name for name in unseen if name.partition(".")[0] in cell.names.imported)
+    if not (contested or guards or missing or unseen or cell.translation.effects):
         return None
     return ChunkContext(
         loosened=_loosened(cell, names) & contested,
         relaxed=_relaxed(cell, names) & contested,
         guards=guards,
         missing_modules=missing,
+        unseen_modules=unseen,
         run_names=tuple(_run_names(cell.translation, options)),
         hides_names=_hides_names(cell.translation, options),
     )
@@ -160,11 +180,10 @@ def _hides_names(translation: CellTranslation, options: BuildOptions) -> bool:
     )
 
 
-def _run_files(cells: Iterable[PythonCell]) -> Iterator[str]:
-    for cell in cells:
-        for effect in cell.translation.effects:
-            if effect.kind is EffectKind.RUN_FILE:
-                yield effect.argument
+def _arguments(kind: EffectKind, cells: Iterable[tuple[int, PythonCell, PythonChunk]]) -> tuple[str, ...]:
+    """What magics of this kind are given, once each."""
+    effects = (effect for _, cell, _ in cells for effect in cell.translation.effects)
+    return tuple(dict.fromkeys(effect.argument for effect in effects if effect.kind is kind))
 
 
 def _prefix(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from jupyter_lsp_agent.core.errors import NotebookError
-from jupyter_lsp_agent.notebook.cell_translation import MagicOptions
+from jupyter_lsp_agent.notebook.cell_translation import EffectKind, MagicOptions
 from jupyter_lsp_agent.notebook.magics import translate_cell
 from jupyter_lsp_agent.notebook.model import CellKind
 from jupyter_lsp_agent.notebook.module_names import collect_names
@@ -52,7 +52,8 @@ def _merged(cells: Iterator[frozenset[str] | None]) -> frozenset[str] | None:
 
 def _names_of_cell(source: str) -> frozenset[str] | None:
     translation = translate_cell(source, MagicOptions())
-    names = None if translation.effects else _names_of_text(translation.text)
+    has_effects = any(effect.kind is not EffectKind.WRITE_FILE for effect in translation.effects)
+    names = None if has_effects else _names_of_text(translation.text)
     return None if names is None else names | {binding.name for binding in translation.bindings}
 
 

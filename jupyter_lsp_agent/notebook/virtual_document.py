@@ -87,10 +87,12 @@ class Needs:
     Attributes:
         imported_modules: top-level names of all imported modules (→ `missing_modules`).
         run_files: arguments of `%run`, as written (→ `run_names`).
+        written_files: arguments of `%%writefile`, as written (→ `written_modules`).
     """
 
     imported_modules: frozenset[str] = frozenset()
     run_files: tuple[str, ...] = ()
+    written_files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,7 @@ def _python_notebook(cells: Sequence[Cell], options: BuildOptions, cache: BuildC
         ),
         findings=built.findings,
         unchecked=tuple(lines for index, cell in built.magic_cells.items() for lines in _unchecked(index, cell)),
-        needs=Needs(built.imported_modules, built.run_files),
+        needs=Needs(built.imported_modules, built.run_files, built.written_files),
     )
 
 

@@ -6,8 +6,8 @@ is in it is mostly data. Everything here is read, nothing is run, and nothing ou
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePath
 
 from jupyter_lsp_agent.core.files import is_file, is_folder, read_regular_file
 from jupyter_lsp_agent.notebook.run_files import names_bound_by
@@ -37,6 +37,35 @@ def missing_modules(names: Iterable[str], place: Place, interpreter: Interpreter
 def run_names(arguments: Iterable[str], place: Place) -> Mapping[str, frozenset[str] | None]:
     """What each file that `%run` names binds; `None` where it cannot be read or told."""
     return {argument: _names_of_file(place.path.parent / argument, place) for argument in arguments}
+
+
+def written_modules(arguments: Iterable[str], place: Place, interpreter: Interpreter) -> Mapping[str, frozenset[str]]:
+    """The modules that each file may be that `%%writefile` names, where they are not there already.
+
+    A notebook may put any folder of the path on `sys.path`, so the file's name alone may be a module's too.
+    """
+    return {argument: frozenset(_modules_of_file(argument, place, interpreter)) for argument in arguments}
+
+
+def _modules_of_file(argument: str, place: Place, interpreter: Interpreter) -> Iterator[str]:
+    path = PurePath(argument)
+    if path.suffix not in _MODULE_ENDINGS:
+        return
+    parts = path.with_suffix("").parts
+    parts = parts[:-1] if parts[-1] == "__init__" else parts
+    is_there = (place.path.parent / path).is_file()
+    for first in range(1 if is_there else 0, len(parts)):
+        names = parts[first:]
+        if all(name.isidentifier() for name in names):
+            is_known = _is_known(names[0], place, interpreter)
+            yield from () if is_known and len(names) == 1 else (".".join(names if is_known else names[:1]),)
+
+
+def _is_known(name: str, place: Place, interpreter: Interpreter) -> bool:
+    """Whether a server finds some module of that name."""
+    folders = [folder / name for folder in folders_between(place.path, place.boundary)]
+    is_here = any(folder.is_dir() for folder in folders) or _has_module_file(folders)
+    return is_here or name in sys.stdlib_module_names or _is_installed(name, interpreter)
 
 
 def startup_names(folder: Path) -> frozenset[str]:
