@@ -122,6 +122,14 @@ async def test_a_chain_that_fails_is_never_taken_for_clean(tmp_path: Path) -> No
     assert (report.verdict, report.reason) == ("no_verdict", "not_installed")
 
 
+async def test_cells_that_a_server_will_not_look_at_are_never_clean(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "n.ipynb", "x = 1", "DEAD = stop()", "# c\n\ny = 2", "# nothing", "BAD")
+    report = await check(path, scripted_settings(["blind"]))
+    assert (report.verdict, report.reason) == ("no_verdict", "broken")
+    assert "Cell 2" in (report.detail or "")
+    assert [lines.cell.cell_index for lines in report.unchecked] == [2, 4]
+
+
 async def test_our_own_finding_is_an_error_without_any_server(tmp_path: Path) -> None:
     path = write_notebook(tmp_path / "n.ipynb", "x = = 1")
     report = await check(path, scripted_settings(["missing"]))

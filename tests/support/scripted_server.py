@@ -7,7 +7,8 @@ cannot be read), `refuse` (answers pulls with an error), `garbage`
 (breaks its frames), `sleepy` (never answers a pull on a text with `SLEEP`), `slow` (answers a pull only after
 `slow.go` exists in its folder), `homeless` (an error without a place), `partial` (an answer of an unknown kind),
 `junk_push` (pushes items that are no diagnostics), `bad_uri` (URIs that cannot be taken apart), `loud` (terminal
-sequences and line ends in all that it says of itself). It imports nothing of the package.
+sequences and line ends in all that it says of itself), `blind` (calls all below a line with `DEAD` unreachable, and
+says nothing of it). It imports nothing of the package.
 """
 
 import json
@@ -96,6 +97,18 @@ def take(behaviour: str, method: str, params: dict, texts: dict[str, str]) -> No
         write({"method": "textDocument/publishDiagnostics", "params": published})
 
 
+def blind_findings(text: str) -> list[dict]:
+    seen, _, unseen = text.partition("DEAD")
+    if not unseen:
+        return findings(text)
+    start = {"line": seen.count("\n") + 1, "character": 0}
+    end = {"line": text.count("\n"), "character": 0}
+    return [
+        *findings(seen),
+        {"range": {"start": start, "end": end}, "message": "Code is unreachable", "severity": 4, "tags": [1]},
+    ]
+
+
 def answer_pull(behaviour: str, message: dict, texts: dict[str, str]) -> None:
     text = texts[message["params"]["textDocument"]["uri"]]
     if behaviour == "silent" or (behaviour == "sleepy" and "SLEEP" in text):
@@ -121,7 +134,8 @@ def answer_pull(behaviour: str, message: dict, texts: dict[str, str]) -> None:
         elif behaviour == "slow":
             threading.Thread(target=answer_later, args=(message, text), daemon=True).start()
         else:
-            reply(message, {"kind": "full", "items": findings(text)})
+            found = blind_findings(text) if behaviour == "blind" else findings(text)
+            reply(message, {"kind": "full", "items": found})
 
 
 def answer_later(message: dict, text: str) -> None:
