@@ -112,10 +112,12 @@ def _next_construct(lines: Sequence[str], start: int) -> tuple[Construct | None,
 
 def _logical_lines(lines: Sequence[str], start: int) -> Iterator["_LogicalLine"]:
     """Tokens by logical line; the last one may be incomplete. One that holds a form ends with the form's last row."""
-    logical = _LogicalLine()
+    logical, form_row, last_row = _LogicalLine(), 0, 0
     try:
         for token in tokenize.generate_tokens(_reader(lines, start)):
-            if logical.form_row and token.start[0] > _last_row(lines, start, logical.form_row):
+            if logical.form_row > form_row:
+                form_row, last_row = logical.form_row, _last_row(lines, start, logical.form_row)
+            if logical.form_row and token.start[0] > last_row:
                 logical.is_cut = True
                 break
             if logical.add(token):

@@ -1,6 +1,7 @@
 """What a cell binds at module level, and how: by definition, by annotation, by anything else."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -57,9 +58,9 @@ class ModuleNames:
     @property
     def rebound(self) -> frozenset[str]:
         """What it defines or annotates, and binds again."""
-        ways = [definition.name for definition in self.definitions]
-        ways += [annotation.name for annotation in self.annotations]
-        return frozenset(name for name in ways if ways.count(name) > 1 or name in self.assigned)
+        ways = Counter(definition.name for definition in self.definitions)
+        ways.update(annotation.name for annotation in self.annotations)
+        return frozenset(name for name, count in ways.items() if count > 1 or name in self.assigned)
 
 
 def collect_names(tree: ast.Module, source: SourceText) -> ModuleNames:

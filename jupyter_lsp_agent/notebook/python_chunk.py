@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic
-from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+from jupyter_lsp_agent.core.positions import CellLine, TextPosition, TextRange
 from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard, GuardStrength
 from jupyter_lsp_agent.notebook.guards import enclose, guard_rewrites, statement_before
 from jupyter_lsp_agent.notebook.line_map import CellChunk
@@ -116,8 +116,10 @@ def _bindings(cell: PythonCell, context: ChunkContext) -> Iterator[Rewrite]:
     """Names that are bound by what cannot be sent."""
     if cell.broken_names:
         yield Glue(len(cell.lines) - 1, _from_nowhere(cell.broken_names), after=True)
-    for line, names in context.run_names:
-        number = next((index for index, own in enumerate(cell.lines) if own.cell_line == line), None)
+    runs = context.run_names
+    places = {own.cell_line: number for number, own in reversed([*enumerate(cell.lines)])} if runs else {}
+    for line, names in runs:
+        number = places.get(CellLine(line))
         if number is not None and names:
             indentation = cell.lines[number].text
             indentation = indentation[: len(indentation) - len(indentation.lstrip())]
