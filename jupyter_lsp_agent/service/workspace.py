@@ -15,6 +15,7 @@ from typing import Any
 
 from jupyter_lsp_agent.core.errors import SettingsError
 from jupyter_lsp_agent.core.files import read_regular_file
+from jupyter_lsp_agent.core.printable import escape_hidden
 from jupyter_lsp_agent.service.settings import Settings, decode_setting
 
 FILE_NAME = "pyproject.toml"
@@ -42,7 +43,9 @@ def workspace_settings(root: Path) -> WorkspaceSettings:
     """What the `pyproject.toml` directly in `root` says; nothing where there is none. Warns once of what it ignores."""
     settings = read_workspace(root)
     if settings.problems:
-        _LOGGER.warning("%s [tool.%s]: ignored: %s", root / FILE_NAME, TABLE, "; ".join(settings.problems))
+        # Another front end's log may take a line end in a key for the end of the message.
+        said = escape_hidden("; ".join(settings.problems))
+        _LOGGER.warning("%s [tool.%s]: ignored: %s", escape_hidden(str(root / FILE_NAME)), TABLE, said)
     return settings
 
 
