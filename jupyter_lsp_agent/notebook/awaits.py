@@ -20,6 +20,12 @@ def find_top_level_awaits(tree: ast.Module, source: SourceText) -> frozenset[Tex
     return frozenset(place for node in _outside_functions(tree) for place in _places(node, source))
 
 
+def find_await_words(tree: ast.Module, source: SourceText) -> frozenset[TextPosition]:
+    """Where CPython finds fault with awaiting outside functions: the start of each statement or expression of it."""
+    nodes = (ast.Await, ast.AsyncFor, ast.AsyncWith)
+    return frozenset(source.start(node) for node in _outside_functions(tree) if isinstance(node, nodes))
+
+
 def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, _FUNCTIONS):

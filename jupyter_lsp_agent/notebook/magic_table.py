@@ -71,6 +71,7 @@ class CellMagic:
         options: its options before a statement, as `getopt` spells them.
         bindings: names that its arguments bind.
         binds_definitions: whether names defined in its body by something like Python exist afterwards (`%%cython`).
+        refuses_await: whether its Python is compiled as a file's is, so that nothing is awaited outside functions.
     """
 
     body: BodyKind
@@ -79,6 +80,7 @@ class CellMagic:
     options: str = ""
     bindings: tuple[ArgumentBinding, ...] = ()
     binds_definitions: bool = False
+    refuses_await: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +139,16 @@ def _other(language: str, *names: str, bindings: Iterable[ArgumentBinding] = ())
 
 
 _PYTHON_BODIES: dict[str, CellMagic] = {
-    "time": CellMagic(BodyKind.PYTHON, first_line=FirstLine.REFUSED),
+    "time": CellMagic(BodyKind.PYTHON, first_line=FirstLine.REFUSED, refuses_await=True),
     "timeit": CellMagic(
-        BodyKind.OWN_SCOPE, first_line=FirstLine.STATEMENT, options=_TIMEIT_OPTIONS, bindings=(_TIMEIT_RESULT,)
+        BodyKind.OWN_SCOPE,
+        first_line=FirstLine.STATEMENT,
+        options=_TIMEIT_OPTIONS,
+        bindings=(_TIMEIT_RESULT,),
+        refuses_await=True,
     ),
     "capture": CellMagic(BodyKind.PYTHON, bindings=(_CAPTURE,)),
-    "prun": CellMagic(BodyKind.PYTHON, first_line=FirstLine.STATEMENT, options=_PRUN_OPTIONS),
+    "prun": CellMagic(BodyKind.PYTHON, first_line=FirstLine.STATEMENT, options=_PRUN_OPTIONS, refuses_await=True),
     "debug": CellMagic(BodyKind.PYTHON, first_line=FirstLine.STATEMENT, options="b:"),
     "memit": CellMagic(BodyKind.PYTHON, first_line=FirstLine.STATEMENT, options="r:t:i:oc"),
     **_python("px", "ipytest", "run_pytest", "heat", "snakeviz", "pyinstrument", "scalene", "wandb", "notify", "manim"),

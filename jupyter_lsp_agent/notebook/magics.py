@@ -238,6 +238,9 @@ class _CellTranslator:
             self._first_line(name, arguments, magic, lines, head)
         self._sheet.lines.append(head.build())
         _CellTranslator(self._sheet, self._options, self._depth + 1).translate(body)
+        if magic.refuses_await:
+            message = f"'await' outside function: `%%{name}` does not run its body in the event loop"
+            self._sheet.refuse_awaits(first_index, message)
         if own_scope:
             text = "\n".join(line.text for line in self._sheet.lines[first_index:])
             self._sheet.add_own_scope(first_index, bound_names(text))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from jupyter_lsp_agent.core.positions import CellLine, TextPosition, TextRange
+from jupyter_lsp_agent.notebook.awaits import find_await_words
 from jupyter_lsp_agent.notebook.cell_cleanup import SourceLine
 from jupyter_lsp_agent.notebook.cell_translation import (
     CellScope,
@@ -14,9 +15,11 @@ from jupyter_lsp_agent.notebook.cell_translation import (
     TranslationError,
     UncheckedLines,
 )
-from jupyter_lsp_agent.notebook.line_map import ColumnSpan, MappedLine
+from jupyter_lsp_agent.notebook.line_map import CellChunk, ColumnSpan, MappedLine
 from jupyter_lsp_agent.notebook.magic_prelude import ANY, TYPE_NAMES
+from jupyter_lsp_agent.notebook.python_syntax import parse
 from jupyter_lsp_agent.notebook.reserved_names import MISSING_MODULE
+from jupyter_lsp_agent.notebook.source_text import SourceText
 
 
 class LineBuilder:
@@ -108,6 +111,20 @@ class TranslationSheet:
         begin, finish = line.cell_column + start, line.cell_column + max(end, start + 1)
         place = TextRange(TextPosition(line.cell_line, begin), TextPosition(line.cell_line, finish))
         self._errors.append(TranslationError(message, place))
+
+    def refuse_awaits(self, first_index: int, message: str) -> None:
+        """Note an error at every `await`, and its like, outside functions in the lines from `first_index` on."""
+        lines = self.lines[first_index:]
+        text = "\n".join(line.text for line in lines)
+        tree = parse(text) if "await" in text or "async" in text else None
+        if tree is None:
+            return
+        source, chunk = SourceText(text), CellChunk(lines)
+        for place in sorted(find_await_words(tree, source)):
+            begin = chunk.to_cell(place)
+            if begin is not None:
+                end = TextPosition(begin.line, begin.column + len("await"))
+                self._errors.append(TranslationError(message, TextRange(begin, end)))
 
     def add_own_scope(self, first_index: int, names: frozenset[str]) -> None:
         """Note that the lines from `first_index` on run in a scope of their own."""

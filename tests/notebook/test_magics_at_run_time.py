@@ -151,6 +151,9 @@ FAILING = [
     ("%%time foo\nx = 1", (0, 7, 10)),
     ("%%timeit 1 + 1", (0, 9, 14)),
     ("%%timeit 1 + 1\n", (0, 9, 14)),
+    ("%%time\nimport asyncio\nawait asyncio.sleep(0)", (2, 0, 5)),
+    ("%%timeit\nimport asyncio\nx = await asyncio.sleep(0)", (2, 4, 9)),
+    ("%%prun -q\nasync with asyncio.timeout(1):\n    pass", (1, 0, 5)),
 ]
 
 
@@ -163,6 +166,21 @@ def test_what_fails_as_it_is_read_is_an_error_at_its_place(
     assert not result.success
     errors = translate_cell(source, MagicOptions()).errors
     assert [(e.range.start.line, e.range.start.column, e.range.end.column) for e in errors] == [place]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "%%capture\nimport asyncio\nawait asyncio.sleep(0)",
+        "%%capture o\nimport asyncio\nasync with asyncio.timeout(1):\n    pass",
+        "%%time\nasync def f():\n    await g()",
+        "%%prun -q\nf = lambda: (i async for i in x)",
+    ],
+)
+def test_what_may_await_is_no_error(shell: InteractiveShell, source: str) -> None:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        assert shell.run_cell(source, store_history=False).success
+    assert translate_cell(source, MagicOptions()).errors == ()
 
 
 def test_a_newer_kernel_knows_its_syntax_better() -> None:
