@@ -25,7 +25,7 @@ class Softening:
 
     def __init__(self, document: VirtualDocument, findings: Sequence[CellDiagnostic]) -> None:
         self._document = document
-        self._late_reads: dict[int, list[tuple[str, TextRange]]] = {}
+        self._late_reads: dict[int, dict[TextPosition, list[tuple[str, TextRange]]]] = {}
         hiding = {index for index, advice in document.advice.items() if advice.hides_names}
         self._hidden_from = min(hiding | set(self._failed_stars(findings)), default=None)
 
@@ -69,15 +69,16 @@ class Softening:
     def _is_about_late_read(self, finding: CellDiagnostic) -> bool:
         """Whether a type error is about a name that a function reads and several cells bind."""
         place = finding.diagnostic.range
-        return any(
-            place.start == read.start and place.end <= read.end and self._is_rebound(name)
-            for name, read in self._reads_of(finding.cell_index)
-        )
+        reads = self._reads_of(finding.cell_index).get(place.start, ())
+        return any(place.end <= read.end and self._is_rebound(name) for name, read in reads)
 
-    def _reads_of(self, cell_index: int) -> list[tuple[str, TextRange]]:
+    def _reads_of(self, cell_index: int) -> dict[TextPosition, list[tuple[str, TextRange]]]:
+        """The late reads of a cell by where they start."""
         found = self._late_reads.get(cell_index)
         if found is None:
-            found = self._late_reads[cell_index] = list(self._find_reads(cell_index))
+            found = self._late_reads[cell_index] = {}
+            for name, read in self._find_reads(cell_index):
+                found.setdefault(read.start, []).append((name, read))
         return found
 
     def _find_reads(self, cell_index: int) -> Iterator[tuple[str, TextRange]]:
