@@ -111,12 +111,49 @@ def test_redefinition_is_told_within_a_cell_only(sources: tuple[str, ...], code:
         (("class B: ...", "class B: ..."), 'Type "B" is not assignable to return type "int"', 1),
         (("class B: ...", "class B: ..."), 'Type "list[B]" is not assignable to return type "B"', 1),
         (("class B: ...", "x = 1"), 'Type "B" is not assignable to return type "B"', 1),
+        (("class B: ...", "class B: ..."), "Expected `B @ n.py:1:7`, found `B @ n.py:9:7`", 0),
+        (("class B: ...", "class B: ..."), "Expected `list[m.B @ n.py:1:7]`, found `list[m.B @ n.py:9:7]`", 0),
+        (("class B: ...", "class B: ..."), "Expected `B`, found `Literal[3]`", 1),
+        (
+            ("class B: ...", "class B: ..."),
+            'Argument of type "B" cannot be assigned to parameter "a" of type "B" in function "f"\n  "m.B" is not '
+            'assignable to "m.B"',
+            0,
+        ),
+        (
+            ("class B: ...", "class B: ..."),
+            'Argument of type "Literal[3]" cannot be assigned to parameter "a" of type "B" in function "f"\n  '
+            '"Literal[3]" is not assignable to "B"',
+            1,
+        ),
     ],
 )
 def test_two_definitions_of_a_name_are_not_held_against_each_other(
     sources: tuple[str, ...], message: str, left: int
 ) -> None:
     assert len(kept(*sources, "def f() -> B: ...", at="def f", code="bad-return", message=message)) == left
+
+
+TYPE_VARIABLE = ("invalid-legacy-type-variable", "Cannot redefine `X` as a type variable")
+VARIABLE = ("reportInvalidTypeForm", "Variable not allowed in type expression")
+
+
+@pytest.mark.parametrize(
+    ("sources", "said", "left"),
+    [
+        (("X = 1", "X = 2"), TYPE_VARIABLE, 0),
+        (("X = 1", "X = 2"), VARIABLE, 0),
+        (("X = 1\nX = 2",), TYPE_VARIABLE, 1),
+        (("X = 1\nX = 2",), VARIABLE, 1),
+        (("X = 1", "X = 2"), (TYPE_VARIABLE[0], "The name of a `TypeVar` must be `X`"), 1),
+        (("X = 1", "X = 2"), (VARIABLE[0], "Call expression not allowed in type expression"), 1),
+        (("def X(): ...", "def X(): ..."), VARIABLE, 1),
+    ],
+)
+def test_a_name_that_cells_bind_anew_is_a_type_of_the_moment(
+    sources: tuple[str, ...], said: tuple[str, str], left: int
+) -> None:
+    assert len(kept(*sources, "y: X", at="X", code=said[0], message=said[1])) == left
 
 
 @pytest.mark.parametrize(
