@@ -15,6 +15,8 @@ _DOCTEST_FIRST = re.compile(r"\s*>>>[ \t]?")
 _DOCTEST_NEXT = re.compile(r"\s*\.\.\.[ \t]?")
 _TRIPLE_QUOTE = re.compile(r"(?<!\\)(\"\"\"|''')")
 _STRING_PREFIX = re.compile(r"[rubf]*", re.IGNORECASE)
+_BLANK_START = re.compile(r"\s*[\v\x1c-\x1e\x85\u2028\u2029]")
+"""Line ends to IPython, which takes empty lines off the start of a cell, and to nobody else."""
 _IPYTHON_PROMPT = re.compile(r"((\[nav\]|\[ins\])?\ )?In\ \[\d+\]:\ |\s*\.{3,}:\ ?", re.VERBOSE)
 
 
@@ -42,10 +44,16 @@ def source_lines(texts: Sequence[str]) -> list[SourceLine]:
     return [SourceLine(CellLine(number), text) for number, text in enumerate(texts)]
 
 
+def has_blank_start(source: str) -> bool:
+    """Whether IPython takes characters off the start of a cell that are no Python."""
+    return _BLANK_START.match(source) is not None
+
+
 def clean_lines(lines: Sequence[SourceLine]) -> tuple[list[SourceLine], list[SourceLine]]:
     """The empty lines at the start, and the rest as IPython reads it: dedented and without prompts."""
     first = next((i for i, line in enumerate(lines) if line.text and not line.text.isspace()), 0)
-    rest = _strip_ipython_prompts(_strip_classic_prompts(_dedent(lines[first:])))
+    begun = [line.without(len(_leading(_BLANK_START, line.text))) for line in lines[first : first + 1]]
+    rest = _strip_ipython_prompts(_strip_classic_prompts(_dedent([*begun, *lines[first + 1 :]])))
     return list(lines[:first]), rest
 
 

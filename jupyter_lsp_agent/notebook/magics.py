@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.core.positions import CellLine, split_lines
 from jupyter_lsp_agent.notebook.automagic import AUTOMAGIC_WORDS, find_automagic
-from jupyter_lsp_agent.notebook.cell_cleanup import SourceLine, clean_lines, source_lines
+from jupyter_lsp_agent.notebook.cell_cleanup import SourceLine, clean_lines, has_blank_start, source_lines
 from jupyter_lsp_agent.notebook.cell_translation import (
     CellScope,
     CellTranslation,
@@ -70,7 +70,8 @@ def translate_cell(source: str, options: MagicOptions) -> CellTranslation:
     parse to report. Lines end where `core.positions.split_lines` ends them, whatever IPython makes of CRLF.
     """
     texts = split_lines(source)
-    if not may_hold_ipython_syntax(source) and not _may_be_automagic(source, options):
+    is_python = not (may_hold_ipython_syntax(source) or has_blank_start(source))
+    if is_python and not _may_be_automagic(source, options):
         return CellTranslation(tuple(MappedLine(text, CellLine(n)) for n, text in enumerate(texts)), is_identity=True)
     sheet = TranslationSheet()
     _CellTranslator(sheet, options).translate(source_lines(texts), may_be_automagic=options.automagic)

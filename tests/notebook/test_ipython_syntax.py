@@ -101,6 +101,10 @@ ACCEPTED = [
     "  a = 1\n  b = 2",
     "    a = 1\n\n    if a:\n        %m",
     "\n   x = 1",
+    "\u2028x = 1",
+    "\n\u2028  x = 1\n  y",
+    "\x85\n\x1c x = 1",
+    "\u2028%time x = 1",
     "\tx\n\ty",
     ">>> x = 1\n>>> if x:\n...     y\n",
     ">>> x = 1",
@@ -131,6 +135,7 @@ ACCEPTED = [
 ]
 
 REFUSED = [
+    "x = 1\u2028y = 2",
     "a = b = !ls",
     "x += !ls",
     "x = (!ls)",
