@@ -8,8 +8,10 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from jupyter_lsp_agent.core.clock import Clock, time_limit
 from jupyter_lsp_agent.core.diagnostic import Diagnostic
@@ -28,6 +30,7 @@ from jupyter_lsp_agent.lsp.client import DiagnosticReport, LanguageClient
 from jupyter_lsp_agent.pool.changes import ChangeTracker
 from jupyter_lsp_agent.pool.choices import ServerFailure
 from jupyter_lsp_agent.pool.fallback import Answer, Candidate, NoWorkingServerError, ask_first_working
+from jupyter_lsp_agent.pool.gate import Gate
 from jupyter_lsp_agent.pool.keys import ClientKey
 from jupyter_lsp_agent.pool.pool import ClientPool
 from jupyter_lsp_agent.pool.shared_work import SharedWork
@@ -123,6 +126,7 @@ class Asker:
         self._changes = ChangeTracker(pool)
         self._shared: SharedWork[Answer[_Spoken]] = SharedWork(clock)
         self._answered: set[ClientKey] = set()
+        self._gates: WeakKeyDictionary[LanguageClient, Gate] = WeakKeyDictionary()
 
     async def aclose(self) -> None:
         """Give up what is under way."""
@@ -177,11 +181,20 @@ class Asker:
     async def _diagnose(self, client: LanguageClient, question: Question) -> _Spoken:
         language_id = question.chain[0].language_id(_language(question), question.path.suffix)
         document = TextDocument(uri_from_path(question.path), language_id, question.text)
-        async with time_limit(self._clock, question.waits.taken_up_seconds):
-            report = await client.diagnose(document)
-        if question.closes:
-            await client.close_document(document.uri)
+        async with self._passage(client, question):
+            try:
+                async with time_limit(self._clock, question.waits.taken_up_seconds):
+                    report = await client.diagnose(document)
+            finally:
+                if question.closes:
+                    await client.close_document(document.uri)
         return _Spoken(report, client.server_version)
+
+    def _passage(self, client: LanguageClient, question: Question) -> AbstractAsyncContextManager[None]:
+        """Other documents may import a file of which something else is proposed, so they wait until it is put back."""
+        gate = self._gates.setdefault(client, Gate())
+        is_importable = question.path == question.place.path
+        return gate.alone() if question.closes and is_importable else gate.together()
 
     def _is_warm(self, keys: Sequence[ClientKey]) -> bool:
         return any(key in self._answered and self._pool.is_started(key) for key in keys)
