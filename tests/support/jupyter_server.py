@@ -112,17 +112,21 @@ def jupyter_server(
     root: Path,
     *options: str,
     python: str = sys.executable,
+    application: str = "jupyter_server",
     environment: Mapping[str, str] | None = None,
     config: str = "",
 ) -> Iterator[JupyterServer]:
-    """A server over `root` with the extension; `config` is the text of its configuration file."""
+    """A server over `root` with the extension; `config` is the text of its configuration file.
+
+    `application` is the module that is run: `jupyter_server`, `jupyterlab` or `notebook`.
+    """
     with tempfile.TemporaryDirectory(prefix="jupyter-home-") as home:
         configuration = Path(home, "jupyter_server_config.py")
         configuration.write_text(config)
         port = _free_port()
         own = [f"--config={configuration}", "--allow-root", "--no-browser"]
         program = [
-            python, "-m", "jupyter_server", *own, f"--port={port}",
+            python, "-m", application, *own, f"--port={port}",
             "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}", f"--IdentityProvider.token={TOKEN}",
             "--ServerApp.base_url=/b@se/", "--ServerApp.jpserver_extensions={'jupyter_lsp_agent': True}", *options,
         ]  # fmt: skip

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tests of the server extension that need an environment of their own: live documents of jupyter-collaboration and of
-# jupyter_server_documents, which exclude each other, and requests made up by schemathesis.
+# jupyter_server_documents, which exclude each other, requests made up by schemathesis, and JupyterLab and Notebook.
 #
 #     tests/frontends/server_extension/own_environments.sh FOLDER
 #
@@ -24,3 +24,4 @@ run collaboration test_live_documents.py
 run documents test_live_read_only.py
 # Its pytest plugin is not what is used here, and it warns.
 run schemathesis test_schemathesis.py -p no:schemathesis
+run applications test_applications.py
