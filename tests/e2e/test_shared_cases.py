@@ -1,6 +1,5 @@
 """The judged notebooks, the damaged files and the corpus, where they lie beside the checkout."""
 
-import csv
 import json
 import logging
 import os
@@ -16,9 +15,9 @@ import pytest
 
 from jupyter_lsp_agent.frontends.cli import main
 from tests.support.command_line import run_command
+from tests.support.corpus import SHARED, manifest
 from tests.support.real_servers import servers_path
 
-SHARED = Path(os.environ.get("JUPYTER_LSP_AGENT_SHARED") or Path(__file__).parents[2] / ".." / "shared").resolve()
 pytestmark = [
     pytest.mark.shared,
     pytest.mark.skipif(not (SHARED / "cases").is_dir(), reason="the shared cases are not beside this checkout"),
@@ -103,11 +102,6 @@ def test_the_whole_corpus_in_one_command(capfd: pytest.CaptureFixture[str], capl
 
 def count_by_reason(reports: list[dict[str, Any]], languages: dict[str, str]) -> Counter[tuple[str, str]]:
     return Counter((report["reason"], languages[report["path"]]) for report in reports)
-
-
-def manifest() -> list[dict[str, str]]:
-    with (SHARED / "corpus" / "manifest.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def notebooks_that_are_found() -> list[str]:

@@ -1,9 +1,7 @@
 """Byte identity over public notebooks: every operation, and a batch of five."""
 
 import json
-import os
 import random
-from pathlib import Path
 
 import pytest
 
@@ -11,14 +9,14 @@ from jupyter_lsp_agent.core.errors import InvalidEditError, NotebookError
 from jupyter_lsp_agent.notebook.edits import Append, Delete, Insert, Move, Replace, ReplaceText, SetType, plan_edits
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.notebook.surgery import apply_plan
+from tests.support.corpus import corpus_files, needs_corpus
 from tests.support.edit_checks import check_bytes_stay, joined, model_after
 from tests.support.full import FULL
 
-_SHARED = Path(os.environ.get("JUPYTER_LSP_AGENT_SHARED", Path(__file__).parents[2] / ".." / "shared"))
-_ALL = sorted((_SHARED / "corpus").rglob("*.ipynb")) if (_SHARED / "corpus").is_dir() else []
+_ALL = corpus_files()
 _SAMPLE = _ALL if FULL else sorted(random.Random(7).sample(_ALL, min(215, len(_ALL))))
 
-pytestmark = [pytest.mark.shared, pytest.mark.skipif(not _ALL, reason="the corpus is not beside the checkout")]
+pytestmark = [pytest.mark.shared, needs_corpus]
 
 
 def _operations(cells) -> list[list]:

@@ -1,6 +1,5 @@
 """IPython's syntax, held against IPython: which cells it takes, on a table, at random and over the corpus."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from jupyter_lsp_agent.notebook.ipython_syntax import ConstructKind, find_constr
 from jupyter_lsp_agent.notebook.magics import close_own_scopes, translate_cell
 from jupyter_lsp_agent.notebook.model import CellKind
 from jupyter_lsp_agent.notebook.reader import read_notebook
-from tests.support.corpus import CORPUS, needs_corpus
+from tests.support.corpus import CORPUS, manifest, needs_corpus
 from tests.support.full import sample
 from tests.support.ipython import AS_WRITTEN, check_map, compiles, ipython_accepts, transformed, we_accept
 
@@ -296,8 +295,7 @@ def test_where_no_trigger_is_seen_ipython_changes_nothing(source: str) -> None:
 
 def _corpus_cells() -> set[str]:
     cells: set[str] = set()
-    with (CORPUS / "manifest.csv").open(encoding="utf-8", newline="") as file:
-        names = [row["file"] for row in csv.DictReader(file) if row["language"] == "python"]
+    names = [row["file"] for row in manifest() if row["language"] == "python"]
     for name in names:
         try:
             notebook = read_notebook(Path(CORPUS / name).read_bytes(), name)

@@ -1,7 +1,6 @@
 """Public notebooks: read as nbformat reads them, built without an exception, sent as they are where they are Python."""
 
 import ast
-import csv
 import logging
 import sys
 import warnings
@@ -22,7 +21,7 @@ from jupyter_lsp_agent.notebook.virtual_document import (
     VirtualNotebook,
     build_virtual_documents,
 )
-from tests.support.corpus import CORPUS, needs_corpus
+from tests.support.corpus import corpus_files, needs_corpus
 from tests.support.full import sample
 
 pytestmark = [pytest.mark.shared, needs_corpus, pytest.mark.timeout(300)]
@@ -42,9 +41,7 @@ OURS = BuildOptions(python_version=sys.version_info[:2])
 
 
 def files() -> list[Path]:
-    with (CORPUS / "manifest.csv").open(encoding="utf-8", newline="") as file:
-        names = sorted(row["file"] for row in csv.DictReader(file))
-    return [CORPUS / name for name in names][:: sample(1, 4)]
+    return corpus_files()[:: sample(1, 4)]
 
 
 def read(path: Path) -> Notebook | None:

@@ -16,7 +16,7 @@ import pytest
 from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
 from jupyter_lsp_agent.notebook.reader import read_notebook
 
-SHARED = Path(os.environ.get("JUPYTER_LSP_AGENT_SHARED") or Path(__file__).parents[2] / ".." / "shared")
+SHARED = Path(os.environ.get("JUPYTER_LSP_AGENT_SHARED") or Path(__file__).parents[2] / ".." / "shared").resolve()
 CORPUS = SHARED / "corpus"
 needs_corpus = pytest.mark.skipif(
     not (CORPUS / "manifest.csv").is_file(), reason="the corpus is not beside the checkout"
@@ -27,11 +27,24 @@ _LEAVES = re.compile(r"\b(?:raise|return|exit|quit|assert|while|sys\.exit)\b|imp
 _OPEN_NAMESPACE = re.compile(r"import \*|%\s*(?:run|pylab|store|load_ext|reload_ext)|globals\(\)|exec\(")
 
 
+def manifest() -> list[dict[str, str]]:
+    """What is written down of each notebook of the corpus; nothing where it is absent."""
+    table = CORPUS / "manifest.csv"
+    if not table.is_file():
+        return []
+    with table.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def corpus_files() -> list[Path]:
+    """All notebooks of the corpus, sorted."""
+    return [CORPUS / name for name in sorted(row["file"] for row in manifest())]
+
+
 @functools.cache
 def python_notebooks(max_cells: int = 200) -> tuple[tuple[str, Notebook], ...]:
     """(name, notebook) of the corpus's Python notebooks of moderate size that hold plain Python, sorted by name."""
-    with (CORPUS / "manifest.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["language"] == "python" and row["kind"] != "derived"]
+    rows = [row for row in manifest() if row["language"] == "python" and row["kind"] != "derived"]
     chosen = (row["file"] for row in rows if int(row["code_cells"] or 0) > 1 and int(row["cells"] or 0) <= max_cells)
     read = ((name, read_notebook((CORPUS / name).read_bytes(), name)) for name in sorted(chosen))
     return tuple((name, notebook) for name, notebook in read if any(map(_is_looked_at, notebook.cells)))

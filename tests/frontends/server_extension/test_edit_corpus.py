@@ -1,9 +1,7 @@
 """Byte identity over REST: public notebooks, every operation and a batch of five, through a real server."""
 
 import json
-import os
 import random
-from pathlib import Path
 
 import pytest
 
@@ -11,37 +9,42 @@ from jupyter_lsp_agent.core.errors import NotebookError
 from jupyter_lsp_agent.notebook.edits import plan_edits
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.service.agent_requests import decode_edit
+from tests.support.corpus import corpus_files, needs_corpus
 from tests.support.edit_checks import check_bytes_stay, joined, model_after
 from tests.support.full import sample
 
-_SHARED = Path(os.environ.get("JUPYTER_LSP_AGENT_SHARED", Path(__file__).parents[3] / ".." / "shared"))
-_ALL = sorted((_SHARED / "corpus").rglob("*.ipynb")) if (_SHARED / "corpus").is_dir() else []
+_ALL = corpus_files()
 _SAMPLE = random.Random(11).sample(_ALL, min(sample(220, 24), len(_ALL)))
 
-pytestmark = [pytest.mark.shared, pytest.mark.skipif(not _ALL, reason="the corpus is not beside the checkout")]
+pytestmark = [pytest.mark.shared, needs_corpus]
+
+
+_APPEND = {"op": "append", "cell_type": "markdown", "source": "# é"}
 
 
 def _batches(count: int) -> list[list[dict]]:
     middle, last = count // 2, count - 1
     replace = {"op": "replace", "cell": middle, "source": "a = 1\nb = 'é'\n"}
     insert = {"op": "insert", "after": middle, "cell_type": "code", "source": "x\ny"}
-    append = {"op": "append", "cell_type": "markdown", "source": "# é"}
     delete = {"op": "delete", "cell": middle}
     move = {"op": "move", "cell": last, "after": None}
     kind = {"op": "set_type", "cell": 0, "cell_type": "raw"}
     first = {"op": "insert", "after": None, "cell_type": "raw", "source": ""}
-    single = [[replace], [insert], [append], [delete], [move], [kind]]
-    return [*single, [replace | {"cell": 0}, insert, move, first, append]] if count > 1 else [[append]]
+    single = [[replace], [insert], [_APPEND], [delete], [move], [kind]]
+    return [*single, [replace | {"cell": 0}, insert, move, first, _APPEND]] if count > 1 else [[_APPEND]]
 
 
 @pytest.mark.parametrize("path", _SAMPLE, ids=lambda path: path.name)
 def test_every_operation_keeps_the_other_bytes(server, folder, path):
     old = path.read_bytes()
+    stored, name = folder / "n.ipynb", f"{folder.name}/n.ipynb"
     try:
         notebook = read_notebook(old, path.name)
     except NotebookError:
-        pytest.skip("no notebook that can be read")
-    stored, name = folder / "n.ipynb", f"{folder.name}/n.ipynb"
+        stored.write_bytes(old)
+        answer = server.post("edits", path=name, edits=[_APPEND], check=False)
+        assert (answer.status, stored.read_bytes()) == (400, old), "what cannot be read is refused, and stays"
+        return
     for edits in _batches(len(notebook.cells)):
         stored.write_bytes(old)
         answer = server.post("edits", path=name, edits=edits, check=False)
