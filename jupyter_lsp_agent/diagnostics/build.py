@@ -149,6 +149,8 @@ def report_counted(facts: ReportFacts, view: ViewOptions, chosen: Iterable[Findi
     """
     skipped = {cell.index for cell in facts.cells if view.ignore_cell_tags.intersection(cell.tags)}
     wanted = set(chosen)
+    if not wanted:
+        return []
     return [
         item
         for finding, item in zip(facts.findings, _reported(facts), strict=True)

@@ -23,6 +23,7 @@ from jupyter_lsp_agent.core.errors import (
 )
 from jupyter_lsp_agent.core.launch import LaunchCommand, ServerLaunch
 from jupyter_lsp_agent.core.uris import path_from_uri
+from jupyter_lsp_agent.core.waiting import finish_all
 from jupyter_lsp_agent.jsonrpc.connection import Connection
 from jupyter_lsp_agent.jsonrpc.incoming import IncomingHandler
 from jupyter_lsp_agent.jsonrpc.transport import Transport
@@ -185,7 +186,8 @@ class ServerSession:
         when the caller is cancelled."""
         if self._ending is None:
             self._ending = asyncio.create_task(self._close())
-        await _finish(self._ending)
+        await finish_all([self._ending])
+        self._ending.result()
 
     def _become(self, state: ClientState) -> None:
         if state not in _TRANSITIONS[self._state]:
@@ -290,16 +292,3 @@ def _initialize_params(launch: ServerLaunch) -> dict[str, Any]:
         "trace": "off",
         **({} if options is None else {"initializationOptions": options}),
     }
-
-
-async def _finish(task: "asyncio.Task[None]") -> None:
-    """Wait for a task to end, whatever happens to the caller meanwhile; its cancellation is passed on afterwards."""
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    task.result()

@@ -14,6 +14,7 @@ from jupyter_lsp_agent.core.errors import InvalidEditError
 from jupyter_lsp_agent.core.ids import CellId
 from jupyter_lsp_agent.notebook.cell_refs import CellNames, CellRef
 from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
+from jupyter_lsp_agent.notebook.sequence_anchors import longest_growing
 
 _OLDEST_MAJOR = 4
 
@@ -128,9 +129,10 @@ class EditPlan:
         return frozenset(place.cell_index for place in self.places if place.cell_index is not None)
 
     @property
-    def kept_in_place(self) -> bool:
-        """No cell was made, moved or taken away."""
-        return all(cell.origin == index for index, cell in enumerate(self.cells))
+    def kept(self) -> frozenset[int]:
+        """The old indexes of the longest run of cells, in their old order, that need not be taken out."""
+        origins = (cell.origin for cell in self.cells if cell.origin is not None and not cell.type_changed)
+        return frozenset(origin for _, origin in longest_growing(list(enumerate(origins))))
 
 
 def plan_edits(notebook: Notebook, edits: Sequence[CellEdit], new_id: Callable[[], str] | None = None) -> EditPlan:

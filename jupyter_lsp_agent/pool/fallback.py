@@ -6,10 +6,9 @@ free place is no reason either, since the next server would need a place as well
 """
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from jupyter_lsp_agent.core.errors import (
     JupyterLspAgentError,
@@ -17,7 +16,6 @@ from jupyter_lsp_agent.core.errors import (
     ServerUnavailableError,
     TransportError,
 )
-from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.core.launch import ServerLaunch
 from jupyter_lsp_agent.core.printable import one_line
 from jupyter_lsp_agent.core.uris import path_from_uri
@@ -26,6 +24,9 @@ from jupyter_lsp_agent.pool.keys import ClientKey
 from jupyter_lsp_agent.pool.place import ClientT
 from jupyter_lsp_agent.pool.pool import ClientPool
 from jupyter_lsp_agent.pool.snapshots import Watch
+
+if TYPE_CHECKING:
+    from jupyter_lsp_agent.core.ids import ServerId
 
 _LOGGER = logging.getLogger("jupyter_lsp_agent")
 T = TypeVar("T")
@@ -58,20 +59,6 @@ class Freshener(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class WorkingServer(Generic[ClientT]):
-    """A leased client, and the servers before it in the chain that could not be had."""
-
-    client: ClientT
-    key: ClientKey
-    failures: tuple[ServerFailure, ...] = ()
-
-    @property
-    def server_id(self) -> ServerId:
-        """Its key in the catalogue."""
-        return self.key.server_id
-
-
-@dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
     """What a server of a chain said, and the servers before it that could not be had."""
 
@@ -99,27 +86,6 @@ class NoWorkingServerError(ServerUnavailableError):
         telling = (there or list(failures))[:1]
         self.reason = telling[0].reason if telling else "unsupported_language"
         super().__init__(telling[0].detail if telling else "no server is known for this language")
-
-
-@asynccontextmanager
-async def lease_first_working(
-    pool: ClientPool[ClientT], chain: Sequence[Candidate], *, patience_seconds: float = 0.0
-) -> AsyncIterator[WorkingServer[ClientT]]:
-    """The first server of `chain` that can be had, leased.
-
-    Args:
-        pool: where clients come from.
-        chain: the candidates, in order.
-        patience_seconds: how long to wait for a place in the pool where all are leased.
-
-    Raises:
-        NoWorkingServerError: none can be had.
-        PoolBusyError: the pool has no place.
-    """
-    walk = _ChainWalk(pool, chain)
-    async with AsyncExitStack() as stack:
-        working = await _enter_first(walk, stack, patience_seconds)
-        yield working
 
 
 async def ask_first_working(
@@ -190,22 +156,6 @@ async def _ask_one(
             walk.pool.record_answer(candidate.key)
             return Answer(value, candidate.key, walk.settle(candidate))
     return None
-
-
-async def _enter_first(
-    walk: "_ChainWalk[ClientT]", stack: AsyncExitStack, patience_seconds: float
-) -> WorkingServer[ClientT]:
-    for candidate in walk.order():
-        try:
-            lease = walk.pool.lease(candidate.key, walk.launch(candidate), patience_seconds=patience_seconds)
-            client = await stack.enter_async_context(lease)
-        except PoolBusyError:
-            raise
-        except ServerUnavailableError as error:
-            walk.note(candidate, error)
-        else:
-            return WorkingServer(client, candidate.key, walk.settle(candidate))
-    raise NoWorkingServerError(walk.failures())
 
 
 class _ChainWalk(Generic[ClientT]):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
-from jupyter_lsp_agent.core.launch import ServerLaunch, TextDocument
+from jupyter_lsp_agent.core.launch import TextDocument
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -20,11 +20,6 @@ class ClientKey:
         return f"{self.server_id} {self.root_uri} {self.environment}".rstrip()
 
 
-def client_key(launch: ServerLaunch, environment: str = "") -> ClientKey:
-    """The key of the client that `launch` would start; the only way that keys are made."""
-    return ClientKey(launch.server_id, launch.root_uri, environment)
-
-
 @dataclass(frozen=True, slots=True)
 class PoolLimits:
     """The bounds of a pool.
@@ -35,7 +30,6 @@ class PoolLimits:
         max_server_rss_bytes: memory of one server's process tree; above it, it is stopped when nobody uses it.
         idle_timeout_seconds: after so long without use a server is stopped; 0 for never.
         broken_retry_seconds: after so long a failed server may be tried again; 0 for not before a restart.
-        initialize_timeout_seconds: for the handshake of a server that has no next one.
         startup_timeout_seconds: for the handshake of a server after which another can be tried.
         max_crashes: so many deaths in a row, none of them after a long life, and it counts as broken.
         crash_window_seconds: a life as long as this forgives the deaths before it.
@@ -47,7 +41,6 @@ class PoolLimits:
     max_server_rss_bytes: int = 2048 * 1024 * 1024
     idle_timeout_seconds: float = 600.0
     broken_retry_seconds: float = 600.0
-    initialize_timeout_seconds: float = 45.0
     startup_timeout_seconds: float = 30.0
     max_crashes: int = 3
     crash_window_seconds: float = 60.0

@@ -13,6 +13,7 @@ from jupyter_lsp_agent.core.clock import Clock, TimerHandle, time_limit
 from jupyter_lsp_agent.core.errors import ClosedError, PoolBusyError, ServerExitedError, TransportError
 from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
 from jupyter_lsp_agent.core.launch import ServerLaunch
+from jupyter_lsp_agent.core.waiting import finish_all
 from jupyter_lsp_agent.pool.broken import BrokenServers, matches
 from jupyter_lsp_agent.pool.choices import Choices
 from jupyter_lsp_agent.pool.crashes import CrashHistory
@@ -21,7 +22,6 @@ from jupyter_lsp_agent.pool.keys import ClientKey, PoolLimits
 from jupyter_lsp_agent.pool.lives import Lives, StartClient
 from jupyter_lsp_agent.pool.memory import process_tree_rss_bytes
 from jupyter_lsp_agent.pool.place import BrokenStatus, ClientStatus, ClientT, Place, PoolStatus
-from jupyter_lsp_agent.pool.waiting import finish_all
 
 
 class ClientPool(Generic[ClientT]):
@@ -62,7 +62,7 @@ class ClientPool(Generic[ClientT]):
         """The client of `key`, started with `launch` where it does not run; it is not stopped while it is leased.
 
         Args:
-            key: from `client_key`.
+            key: which client.
             launch: what starts it.
             patience_seconds: how long to wait for a place where all are leased.
 

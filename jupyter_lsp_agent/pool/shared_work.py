@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from jupyter_lsp_agent.core.clock import Clock, TimerHandle
-from jupyter_lsp_agent.pool.waiting import finish_all
+from jupyter_lsp_agent.core.waiting import finish_all
 
 T = TypeVar("T")
 

@@ -6,12 +6,6 @@ from jupyter_lsp_agent.core.clock import Clock
 from jupyter_lsp_agent.core.launch import ServerLaunch
 from jupyter_lsp_agent.lsp.client import LanguageClient
 from jupyter_lsp_agent.pool.keys import PoolLimits
-from jupyter_lsp_agent.pool.pool import ClientPool
-
-
-def language_client_pool(limits: PoolLimits, clock: Clock) -> ClientPool[LanguageClient]:
-    """A pool whose clients are language servers' processes."""
-    return ClientPool(limits, clock, starter(limits, clock))
 
 
 def starter(limits: PoolLimits, clock: Clock) -> Callable[[ServerLaunch], Awaitable[LanguageClient]]:

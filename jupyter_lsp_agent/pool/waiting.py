@@ -1,8 +1,10 @@
 """Waiting that leaves nothing behind."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine
 from typing import Any, TypeVar
+
+from jupyter_lsp_agent.core.waiting import finish_all
 
 T = TypeVar("T")
 
@@ -31,16 +33,3 @@ async def unless_stopped(work: Coroutine[Any, Any, T], stop: asyncio.Event) -> T
     if task.cancelled():
         raise StoppedError
     return task.result()
-
-
-async def finish_all(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """Wait until all of `tasks` are done, also when cancelled meanwhile; the cancellation is raised after that."""
-    tasks = tuple(tasks)
-    cancelled: asyncio.CancelledError | None = None
-    while pending := [task for task in tasks if not task.done()]:
-        try:
-            await asyncio.wait(pending)
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jupyter_lsp_agent.core.files import read_regular_text
+from jupyter_lsp_agent.servers.roots import resolved
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _VERSION_FOLDER = re.compile(r"python(\d+)\.(\d+)t?$")
@@ -115,7 +116,7 @@ def _version_of_conda(prefix: Path) -> tuple[int, int] | None:
 def _version_in_name(python: Path | None) -> tuple[int, int] | None:
     if python is None:
         return None
-    for name in (python.name, _resolved(python).name):
+    for name in (python.name, resolved(python).name):
         if match := _VERSION_FOLDER.search(name.removesuffix(".exe")):
             return int(match[1]), int(match[2])
     return None
@@ -136,7 +137,7 @@ def _site_packages(prefix: Path, version: tuple[int, int] | None) -> Iterator[Pa
         folders = [folder for pattern in patterns for folder in sorted(prefix.glob(pattern))]
         folders += _debian_packages(prefix, name)
     # `lib64` is usually a link to `lib`; the same folder twice helps nobody.
-    kinds = {_resolved(folder): folder for folder in reversed(folders) if folder.is_dir()}
+    kinds = {resolved(folder): folder for folder in reversed(folders) if folder.is_dir()}
     yield from reversed(kinds.values())
 
 
@@ -156,10 +157,3 @@ def _read_text(file: Path) -> str:
         return read_regular_text(file, errors="replace")
     except OSError:
         return ""
-
-
-def _resolved(path: Path) -> Path:
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):
-        return path

@@ -173,9 +173,8 @@ def _is_trusted(path: Path, surroundings: Surroundings) -> bool:
 def _read_kernel(program: Path, surroundings: Surroundings) -> PythonEnvironment:
     if program == Path(sys.executable):
         return surroundings.own
-    environment = read_environment(prefix_of(program))
     is_python = program.name.lower().startswith("python")
-    return read_environment(environment.prefix, program) if is_python else environment
+    return read_environment(prefix_of(program), program if is_python else None)
 
 
 def _find_project_environment(folder: Path, boundary: Path, surroundings: Surroundings) -> Interpreter | None:

@@ -68,7 +68,7 @@ def folders_between(path: Path, boundary: Path) -> Iterator[Path]:
 def is_inside(path: Path, folder: Path) -> bool:
     """Whether `path` is `folder` or lies below it, by any way: as written, and with symlinks followed."""
     path, folder = _absolute(path), _absolute(folder)
-    return path.is_relative_to(folder) or _resolved(path).is_relative_to(_resolved(folder))
+    return path.is_relative_to(folder) or resolved(path).is_relative_to(resolved(folder))
 
 
 def _is_worktree(folder: Path) -> bool:
@@ -84,15 +84,15 @@ def _is_worktree(folder: Path) -> bool:
 def _ancestor_that_is(path: Path, folder: Path) -> Path | None:
     if folder in path.parents:
         return folder
-    wanted = _resolved(folder)
-    return next((parent for parent in path.parents if _resolved(parent) == wanted), None)
+    wanted = resolved(folder)
+    return next((parent for parent in path.parents if resolved(parent) == wanted), None)
 
 
 def _below_wide_folders(path: Path, boundary: Path, home: Path) -> Path:
     # A folder that holds the home folder is as wide as it, so `/home` is no workspace either.
-    resolved_home = _resolved(home)
+    resolved_home = resolved(home)
     below = [folder for folder in path.parents if folder.is_relative_to(boundary)]
-    narrow = [folder for folder in below if not resolved_home.is_relative_to(_resolved(folder))]
+    narrow = [folder for folder in below if not resolved_home.is_relative_to(resolved(folder))]
     # A file that lies in the home folder itself has no folder below it: then it stays that folder.
     return narrow[-1] if narrow else path.parent
 
@@ -115,7 +115,8 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 — Path.absolute() keeps `..`, and resolve() follows symlinks
 
 
-def _resolved(path: Path) -> Path:
+def resolved(path: Path) -> Path:
+    """`path` without symbolic links; as it is where they lead nowhere."""
     try:
         return path.resolve()
     except (OSError, RuntimeError):

@@ -7,7 +7,7 @@ planned again on what is there then. A batch that has begun to write is written 
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,13 +127,14 @@ class DocumentEditor:
         return await beside_the_loop(size, lambda: _outcome(batch, document, change, written))
 
     def _plan(self, batch: EditBatch, document: OpenedDocument) -> DocumentChange:
-        _check_hash(batch, document)
         if document_kind(document.location) is not DocumentKind.NOTEBOOK:
+            _check_hash(batch, document, lambda: content_hash(document))
             if batch.shown is not None:
                 raise InvalidEditError(f'{document.name} has no cells: leave "cells" out')
             return DocumentChange(edit_plain_text(document.data, batch.edits, document.name), None, self._outputs)
         try:
             notebook = read_notebook(document.data, document.name)
+            _check_hash(batch, document, lambda: notebook_hash(notebook.cells))
             _find_shown(batch, notebook)
             plan = plan_edits(notebook, batch.edits)
             data = apply_plan(document.data, plan, document.name, self._outputs)
@@ -185,10 +186,10 @@ def _shown(batch: EditBatch, before: OpenedDocument, change: DocumentChange) -> 
     return frozenset(index for index, cell in enumerate(change.plan.cells) if cell.origin in wanted)
 
 
-def _check_hash(batch: EditBatch, document: OpenedDocument) -> None:
+def _check_hash(batch: EditBatch, document: OpenedDocument, find_hash: Callable[[], str]) -> None:
     if batch.if_hash is None:
         return
-    found = content_hash(document)
+    found = find_hash()
     if found != batch.if_hash:
         raise StaleContentError(
             f"{document.name} is not what it was: read its cells again and edit what is there", content_hash=found

@@ -13,7 +13,6 @@ from typing import Any, Self
 from jupyter_lsp_agent.core.clock import Clock, SystemClock
 from jupyter_lsp_agent.core.errors import NotebookError
 from jupyter_lsp_agent.core.ids import DocumentUri
-from jupyter_lsp_agent.core.launch import ServerLaunch
 from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.diagnostics.baseline import StateVerdict
 from jupyter_lsp_agent.diagnostics.build import build_report, no_verdict_report
@@ -24,11 +23,11 @@ from jupyter_lsp_agent.diagnostics.report import (
     NoVerdictReason,
     Report,
 )
-from jupyter_lsp_agent.lsp.client import LanguageClient
 from jupyter_lsp_agent.notebook.model import Cell, Notebook
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.pool.keys import PoolLimits
 from jupyter_lsp_agent.pool.pool import ClientPool
+from jupyter_lsp_agent.pool.starting import starter
 from jupyter_lsp_agent.servers.commands import CommandSearch
 from jupyter_lsp_agent.service.asking import Asker
 from jupyter_lsp_agent.service.comparing import (
@@ -73,7 +72,9 @@ class NotebookDiagnosticsService:
         self._settings = settings
         self._clock = clock
         self._places = PlaceFinder(settings, server_root)
-        self._pool: ClientPool[LanguageClient] = ClientPool(_limits(settings), clock, self._start_client)
+        limits = _limits(settings)
+        self._start_client = starter(limits, clock)
+        self._pool = ClientPool(limits, clock, self._start_client)
         self._asker = Asker(self._pool, clock)
         self._judge = DocumentJudge(self._asker)
         self._sessions = SessionStore(clock.monotonic_seconds)
@@ -225,11 +226,6 @@ class NotebookDiagnosticsService:
     def _timed(self, case: "_Case") -> ReportFacts:
         return replace(case.facts, elapsed_seconds=self._clock.monotonic_seconds() - case.began_seconds)
 
-    async def _start_client(self, launch: ServerLaunch) -> LanguageClient:
-        client = LanguageClient(launch, clock=self._clock, max_open_documents=self._settings.max_open_documents)
-        await client.start()
-        return client
-
 
 class _Case:
     """One check under way: what is known so far, so that a report without a verdict says all of it too."""
@@ -286,6 +282,5 @@ def _limits(settings: Settings) -> PoolLimits:
         max_server_rss_bytes=settings.max_server_rss_mb * 1024 * 1024,
         idle_timeout_seconds=settings.idle_timeout_s,
         broken_retry_seconds=settings.broken_retry_s,
-        initialize_timeout_seconds=settings.initialize_timeout_s,
         startup_timeout_seconds=settings.startup_timeout_s,
     )

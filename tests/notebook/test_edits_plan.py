@@ -98,7 +98,8 @@ def test_ids_are_made_for_new_cells_only():
 def test_an_edit_that_changes_nothing_leaves_the_cell_unchanged():
     plan = _plan([Replace(0, "a"), SetType(1, "code"), Move(1, 0)])
     assert not any(cell.changed for cell in plan.cells)
-    assert plan.kept_in_place
+    assert [cell.origin for cell in plan.cells] == list(range(len(plan.cells)))
+    assert plan.kept == set(range(len(plan.cells)))
     assert plan.touched == {0, 1}
 
 

@@ -15,9 +15,10 @@ from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.lsp.client import LanguageClient
 from jupyter_lsp_agent.pool.changes import ChangeTracker
 from jupyter_lsp_agent.pool.fallback import Candidate, ask_first_working
-from jupyter_lsp_agent.pool.keys import PoolLimits, client_key
+from jupyter_lsp_agent.pool.keys import ClientKey, PoolLimits
+from jupyter_lsp_agent.pool.pool import ClientPool
 from jupyter_lsp_agent.pool.snapshots import Watch
-from jupyter_lsp_agent.pool.starting import language_client_pool
+from jupyter_lsp_agent.pool.starting import starter
 from jupyter_lsp_agent.servers.environments import read_own_environment
 from jupyter_lsp_agent.servers.interpreters import Surroundings, resolve_interpreter
 from tests.support.environments import add_package, real_venv, site_packages
@@ -45,8 +46,9 @@ class World:
         launch = real_launch(server_id, self.root, folder / "data", found, surroundings.trusted_roots)
         spec = REGISTRY.get(server_id)
         watch = Watch(self.root, spec.extensions, spec.root_markers, found.site_packages)
-        self.candidate = Candidate(client_key(launch, found.key), lambda: launch, watch)
-        self.pool = language_client_pool(PoolLimits(), SystemClock())
+        self.candidate = Candidate(ClientKey(launch.server_id, launch.root_uri, found.key), lambda: launch, watch)
+        limits, clock = PoolLimits(), SystemClock()
+        self.pool = ClientPool(limits, clock, starter(limits, clock))
         self.tracker = ChangeTracker(self.pool)
 
     async def check(self) -> list[int]:

@@ -16,7 +16,7 @@ from jupyter_lsp_agent.core.errors import (
 )
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.core.launch import ServerLaunch
-from jupyter_lsp_agent.pool.fallback import Candidate, NoWorkingServerError, ask_first_working, lease_first_working
+from jupyter_lsp_agent.pool.fallback import Candidate, NoWorkingServerError, ask_first_working
 from tests.support.fake_clients import Bench, FakeClient, bench, make_key, make_launch, until
 
 
@@ -192,15 +192,6 @@ async def test_a_handshake_gets_less_time_where_the_chain_has_a_next_server():
         it.starter.errors["one"] = SpawnFailedError("no such file")
         await ask(it, chain("one", "two"))
         assert it.starter.timeouts == [("one", 30), ("two", 45)]
-
-
-async def test_a_lease_of_the_first_that_works_holds_it():
-    async with bench(max_servers=1) as it:
-        it.starter.errors["one"] = SpawnFailedError("no such file")
-        async with lease_first_working(it.pool, chain("one", "two")) as working:
-            assert (working.server_id, reasons(working.failures)) == ("two", [("one", "broken")])
-            with pytest.raises(PoolBusyError):
-                await it.use("three")
 
 
 @pytest.mark.parametrize(

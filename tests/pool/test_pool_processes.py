@@ -115,7 +115,7 @@ async def test_in_each_position_the_next_one_answers_with_the_reasons(tmp_path, 
 
 @pytest.mark.parametrize("mode", ["crash", "hang", "die"])
 async def test_without_a_next_one_there_is_no_answer_and_never_an_empty_one(tmp_path, mode):
-    async with watched(startup_timeout_seconds=0.5, initialize_timeout_seconds=0.5) as it:
+    async with watched(startup_timeout_seconds=0.5) as it:
         chain = [small_candidate(mode, tmp_path), small_candidate("missing", tmp_path)]
         with pytest.raises(JupyterLspAgentError) as raised:
             await it.check(chain, tmp_path / "a.txt", "one")

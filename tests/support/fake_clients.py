@@ -9,7 +9,7 @@ from pathlib import Path
 from jupyter_lsp_agent.core.errors import ClosedError, ServerExitedError, ServerUnavailableError
 from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
 from jupyter_lsp_agent.core.launch import LaunchCommand, ServerLaunch, TextDocument
-from jupyter_lsp_agent.pool.keys import ClientKey, PoolLimits, client_key
+from jupyter_lsp_agent.pool.keys import ClientKey, PoolLimits
 from jupyter_lsp_agent.pool.pool import ClientPool
 from tests.support.clock import ManualClock
 
@@ -98,7 +98,7 @@ def make_launch(server_id: str = "one", root: str = "/w") -> ServerLaunch:
 
 
 def make_key(server_id: str = "one", root: str = "/w", environment: str = "") -> ClientKey:
-    return client_key(make_launch(server_id, root), environment)
+    return ClientKey(ServerId(server_id), DocumentUri(f"file://{root}"), environment)
 
 
 class Bench:

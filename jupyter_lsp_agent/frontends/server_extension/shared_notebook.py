@@ -5,8 +5,6 @@ goes on typing. A move, and a change of type, is taking the cell out and putting
 nothing else, and editors expect it so.
 """
 
-from bisect import bisect_left
-from collections.abc import Sequence
 from typing import Any
 
 from jupyter_lsp_agent.service.stores import EditedOutputs, EditPlan, PlannedCell
@@ -14,7 +12,7 @@ from jupyter_lsp_agent.service.stores import EditedOutputs, EditPlan, PlannedCel
 
 def apply_to_shared_notebook(shared: Any, plan: EditPlan, outputs: EditedOutputs) -> None:
     """Change `shared`, a `jupyter_ydoc.YNotebook`, as `plan` says; the caller holds the transaction."""
-    kept = _kept_in_place(plan.cells)
+    kept = plan.kept
     values = {cell.origin: shared.get_cell(cell.origin) for cell in plan.cells if cell.origin is not None}
     for cell in plan.cells:
         if cell.origin in kept and cell.source_changed:
@@ -26,22 +24,6 @@ def apply_to_shared_notebook(shared: Any, plan: EditPlan, outputs: EditedOutputs
         if cell.origin not in kept:
             before = values.get(cell.origin) if cell.origin is not None else None
             shared.ycells.insert(index, shared.create_ycell(_value(cell, before, outputs)))
-
-
-def _kept_in_place(cells: Sequence[PlannedCell]) -> frozenset[int]:
-    """The old indexes of the longest run of cells, in their old order, that need not be taken out."""
-    candidates = [cell.origin for cell in cells if cell.origin is not None and not cell.type_changed]
-    ends: list[int] = []
-    before: dict[int, int | None] = {}
-    for origin in candidates:
-        at = bisect_left(ends, origin)
-        before[origin] = ends[at - 1] if at else None
-        ends[at : at + 1] = [origin]
-    kept, origin_or_none = set(), ends[-1] if ends else None
-    while origin_or_none is not None:
-        kept.add(origin_or_none)
-        origin_or_none = before[origin_or_none]
-    return frozenset(kept)
 
 
 def _set_source(shared: Any, cell: PlannedCell, outputs: EditedOutputs) -> None:
