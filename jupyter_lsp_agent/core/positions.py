@@ -14,7 +14,6 @@ from typing import NewType
 CellLine = NewType("CellLine", int)
 """A 0-based line of a cell's source."""
 
-VirtualLine = NewType("VirtualLine", int)
 """A 0-based line of a virtual document."""
 
 _LINE_END = re.compile(r"\r\n|\n|\r")

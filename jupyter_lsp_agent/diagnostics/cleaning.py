@@ -37,9 +37,9 @@ def clean_message(text: str, limit: int = MAX_MESSAGE_CHARACTERS) -> str:
     return one_line(text, limit)
 
 
-def clean_source_line(line: str, limit: int = MAX_SOURCE_LINE_CHARACTERS) -> str:
+def clean_source_line(line: str) -> str:
     """A line of source in which every hidden character has become one that is seen; columns stay."""
-    return shorten(HIDDEN.sub("\N{REPLACEMENT CHARACTER}", BLANKS.sub(" ", line)), limit)
+    return shorten(HIDDEN.sub("\N{REPLACEMENT CHARACTER}", BLANKS.sub(" ", line)), MAX_SOURCE_LINE_CHARACTERS)
 
 
 def clean_path(path: str) -> str:

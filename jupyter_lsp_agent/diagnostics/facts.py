@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic, DiagnosticSeverity
-from jupyter_lsp_agent.core.ids import LanguageId, ServerId
+from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.diagnostics.report import (
     CellReference,
     ContentSource,
@@ -41,13 +41,11 @@ class ChainFailure:
         language: what it was to answer about.
         reason: the contract's word.
         detail: one sentence: what happened, and what to do about it.
-        server_id: the last server that was tried.
     """
 
     language: LanguageId
     reason: NoVerdictReason
     detail: str
-    server_id: ServerId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

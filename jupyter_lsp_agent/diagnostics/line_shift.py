@@ -65,9 +65,9 @@ class LineShift:
         return self.new_cell(old_cell) is not None and old_cell not in self.matching.changed
 
 
-def build_line_shift(old: Sequence[Cell], new: Sequence[Cell], matching: CellMatching | None = None) -> LineShift:
+def build_line_shift(old: Sequence[Cell], new: Sequence[Cell]) -> LineShift:
     """Map the lines of `old` to those of `new`."""
-    builder = _Builder(old, new, match_cells(old, new) if matching is None else matching)
+    builder = _Builder(old, new, match_cells(old, new))
     builder.compare_changed_cells()
     builder.find_moves()
     return builder.result()

@@ -280,14 +280,14 @@ def _chain_answer(question: Question, answer: Answer[_Spoken]) -> ChainAnswer:
 
 def _no_server(question: Question, error: NoWorkingServerError) -> ChainSilence:
     reason = NoVerdictReason(error.reason)
-    failure = ChainFailure(question.language, reason, with_mend(str(error)), question.chain[-1].server_id)
+    failure = ChainFailure(question.language, reason, with_mend(str(error)))
     return ChainSilence(failure, tuple(_failed_server(question, one) for one in error.failures))
 
 
 def _silence(question: Question, reason: NoVerdictReason, detail: str) -> ChainSilence:
     server_id = question.chain[0].server_id
     server = ServerReport(id=server_id, language=question.language, reason=detail)
-    return ChainSilence(ChainFailure(question.language, reason, detail, server_id), (server,))
+    return ChainSilence(ChainFailure(question.language, reason, detail), (server,))
 
 
 def _failed_server(question: Question, failure: ServerFailure) -> ServerReport:

@@ -42,7 +42,6 @@ async def read_document(
     content: bytes | None,
     *,
     source: ContentSource = ContentSource.REQUEST,
-    max_bytes: int = MAX_DOCUMENT_BYTES,
 ) -> StoredDocument:
     """The document at `path`, or `content` in its place, which came from `source`.
 
@@ -51,13 +50,13 @@ async def read_document(
     """
     _require_utf_8(path)
     if content is None:
-        data, source = await asyncio.to_thread(_read_file, path, max_bytes), ContentSource.FILE
+        data, source = await asyncio.to_thread(_read_file, path), ContentSource.FILE
     else:
         data = content
-    if len(data) > max_bytes:
+    if len(data) > MAX_DOCUMENT_BYTES:
         raise UncheckableError(
             NoVerdictReason.TOO_LARGE,
-            f"{path.name} is larger than {max_bytes // 2**20} MiB; clear its outputs, or split it",
+            f"{path.name} is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB; clear its outputs, or split it",
         )
     return StoredDocument(path, data, source)
 
@@ -90,9 +89,9 @@ def decode_text(path: Path, data: bytes) -> str:
         ) from None
 
 
-def _read_file(path: Path, max_bytes: int) -> bytes:
+def _read_file(path: Path) -> bytes:
     try:
-        return read_regular_file(path, max_bytes + 1)
+        return read_regular_file(path, MAX_DOCUMENT_BYTES + 1)
     except NotRegularFileError:
         raise UncheckableError(
             NoVerdictReason.UNREADABLE,

@@ -69,13 +69,13 @@ class Fields:
             raise self.wrong(name, "true or false")
         return value
 
-    def integer(self, name: str, *, minimum: int = 0, maximum: int = 2**53) -> int | None:
+    def integer(self, name: str, *, maximum: int = 2**53) -> int | None:
         """A whole number within bounds, or nothing."""
         value = self._value.get(name)
         if value is None:
             return None
-        if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
-            raise self.wrong(name, f"a whole number from {minimum} to {maximum}")
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= maximum:
+            raise self.wrong(name, f"a whole number from 0 to {maximum}")
         return value
 
     def items(self, name: str, *, maximum: int) -> list[Any] | None:

@@ -7,7 +7,7 @@
 # already is kept, so a second run takes a second. Debian's packages are machine-wide and need root; without root and
 # without them the script says so and fails at its end, with everything else installed.
 #
-# Versions are pinned to what tests/e2e/servers.py was measured with.
+# Versions are pinned to what tests/e2e/real_servers.py was measured with.
 set -eu
 
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
