@@ -85,7 +85,9 @@ def notebook_bytes(cells: Cells, notebook: Notebook, random: Random) -> bytes:
 
 
 def _cell(cell: Cell, *, as_lines: bool) -> dict[str, Any]:
-    code = {"outputs": [], "execution_count": cell.execution_count} if cell.kind.value == "code" else {}
+    # What ran has an output; clearing the counts clears the outputs too.
+    outputs = [] if cell.execution_count is None else [{"output_type": "stream", "name": "stdout", "text": "a b\n"}]
+    code = {"outputs": outputs, "execution_count": cell.execution_count} if cell.kind.value == "code" else {}
     named = {} if cell.cell_id is None else {"id": cell.cell_id}
     source = split_lines_keeping_ends(cell.source) if as_lines else cell.source
     return {"cell_type": cell.kind.value, "metadata": {}, "source": source, **code, **named}

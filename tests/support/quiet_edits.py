@@ -13,7 +13,8 @@ from dataclasses import replace
 from random import Random
 
 from jupyter_lsp_agent.core.ids import CellId
-from jupyter_lsp_agent.notebook.model import Cell, CellKind
+from jupyter_lsp_agent.notebook.edits import SetType, plan_edits
+from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
 from tests.support.corpus import is_plain
 from tests.support.states import renumbered
 
@@ -106,7 +107,15 @@ def clear_counts(cells: Cells, random: Random) -> Cells:
 
 
 def change_type_and_back(cells: Cells, random: Random) -> Cells:
-    return cells
+    """A batch of two edits of the middle cell, planned as an agent's batch is."""
+    if not cells:
+        return cells
+    cell = cells[len(cells) // 2]
+    other = CellKind.MARKDOWN if cell.kind is CellKind.CODE else CellKind.CODE
+    edits = [SetType(0, other.value), SetType(0, cell.kind.value)]
+    [planned] = plan_edits(Notebook((replace(cell, index=0, cell_type=cell.kind.value),)), edits).cells
+    back = replace(cell, source=planned.source, kind=CellKind(planned.cell_type))
+    return (*cells[: cell.index], back, *cells[cell.index + 1 :])
 
 
 def write_other_line_ends(cells: Cells, random: Random) -> Cells | None:
