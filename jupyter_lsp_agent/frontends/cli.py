@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:  # a full disk below standard output, a current folder that was deleted
         _silence_output()
         return _complain(str(error))
-    except Exception as error:
+    except Exception as error:  # the outermost door: a mistake of ours is told in a sentence, and no traceback
         from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
 
         logging.getLogger("jupyter_lsp_agent").debug("the command failed", exc_info=True)

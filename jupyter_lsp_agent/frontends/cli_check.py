@@ -185,7 +185,7 @@ async def _check_one(service: CheckingService, request: CheckRequest) -> Report:
         raise
     except JupyterLspAgentError as error:
         return _failed(request, f"{error}")
-    except Exception as error:
+    except Exception as error:  # a mistake of ours on one file must not cost the verdicts on the others
         _LOGGER.debug("checking %s failed", request.path, exc_info=True)
         return _failed(request, describe_unforeseen(error))
 
