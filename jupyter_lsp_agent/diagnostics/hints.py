@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
 from jupyter_lsp_agent.diagnostics.report import Counts, Status
-from jupyter_lsp_agent.diagnostics.wording import cell_list, counted
+from jupyter_lsp_agent.diagnostics.wording import cell_list, counted, counted_findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +30,19 @@ def build_hint(
     """
     by_status = {status: [finding for finding in findings if finding.status is status] for status in Status}
     if group := by_status[Status.INTRODUCED]:
-        return f"{number_of(group, 'new ')}{_in_cells(group)}."
+        return f"{counted_findings(group, 'new ')}{_in_cells(group)}."
     if group := by_status[Status.PRESENT]:
-        return f"{number_of(group)}{_in_cells(group)}."
+        return f"{counted_findings(group)}{_in_cells(group)}."
     if group := by_status[Status.OUTSTANDING]:
-        return f"{number_of(group)} still there{_cells_in_brackets(group)}."
+        return f"{counted_findings(group)} still there{_cells_in_brackets(group)}."
     if errors_elsewhere:
         return f"{counted(errors_elsewhere, 'new error')} in other files."
     if counts.fixed:
         return f"{counts.fixed} fixed, none new."
     if group := by_status[Status.PREEXISTING]:
         verb = "remains" if len(group) == 1 else "remain"
-        return f"Nothing new. {number_of(group, 'older ')} {verb}{_cells_in_brackets(group)}."
+        return f"Nothing new. {counted_findings(group, 'older ')} {verb}{_cells_in_brackets(group)}."
     return "No errors." if severity is DiagnosticSeverity.ERROR else "No findings."
-
-
-def number_of(findings: Sequence[CountedFinding], adjective: str = "") -> str:
-    """`1 new error`, `3 errors`; `findings` where some are no errors."""
-    noun = "error" if all(item.severity is DiagnosticSeverity.ERROR for item in findings) else "finding"
-    return counted(len(findings), adjective + noun)
 
 
 def _in_cells(findings: Sequence[CountedFinding]) -> str:

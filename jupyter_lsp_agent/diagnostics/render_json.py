@@ -4,7 +4,7 @@ Here and in the other `render` modules 0-based places become the 1-based numbers
 """
 
 import json
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from jupyter_lsp_agent.core.positions import TextRange, WireRange
@@ -53,12 +53,12 @@ def report_to_dict(report: "Report") -> dict[str, Any]:
         and {"python": report.environment.python, "origin": report.environment.origin},
         **_findings(report),
         "fixed": [_fixed(diagnostic) for diagnostic in report.fixed],
-        "counts": _counts(report.counts),
+        "counts": counts_to_dict(report.counts),
         "other_files": {path: _other_file(other) for path, other in report.other_files.items()},
         "unchecked": [_unchecked(unchecked) for unchecked in report.unchecked],
         "unmapped": [_unmapped(diagnostic) for diagnostic in report.unmapped],
         "hint": report.hint,
-        "checked_at": report.checked_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "checked_at": timestamp(report.checked_at),
         "elapsed_ms": _milliseconds(report.elapsed_seconds),
     }
 
@@ -131,7 +131,13 @@ def _server(server: "ServerReport") -> dict[str, Any]:
     }
 
 
-def _counts(counts: "Counts | None") -> dict[str, int | None]:
+def timestamp(moment: datetime) -> str:
+    """A moment in UTC, to the second."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def counts_to_dict(counts: "Counts | None") -> dict[str, int | None]:
+    """Counts as plain values; each is `None` where nothing was counted."""
     return {name: None if counts is None else getattr(counts, name) for name in _COUNTS}
 
 

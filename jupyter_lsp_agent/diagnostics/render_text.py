@@ -1,13 +1,13 @@
 """The report as text, for a model or a terminal: one head line, then each finding with its source line below it."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
 from jupyter_lsp_agent.diagnostics.cleaning import clean_message, clean_path, headline_of, shorten
 from jupyter_lsp_agent.diagnostics.render_delta import finding_lines, is_flood
-from jupyter_lsp_agent.diagnostics.wording import cell_list, counted
+from jupyter_lsp_agent.diagnostics.wording import cell_list, counted, counted_findings
 
 if TYPE_CHECKING:  # the report renders itself through this module
     from jupyter_lsp_agent.diagnostics.report import CellReference, Counts, OtherFile, Report, ReportedDiagnostic
@@ -41,8 +41,8 @@ def _lines(report: "Report", counts: "Counts") -> Iterator[str]:
 
 def _other_file(other: "OtherFile") -> str:
     if list(other):
-        return _number(list(other), "new ")
-    return _number(other.fixed, "") + " gone" if other.fixed else "no errors any more"
+        return counted_findings(list(other), "new ")
+    return counted_findings(other.fixed) + " gone" if other.fixed else "no errors any more"
 
 
 def _title(report: "Report") -> str:
@@ -141,11 +141,6 @@ def _character_columns(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in {"Mn", "Me", "Cf"}:
         return 0
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
-
-
-def _number(findings: "Sequence[ReportedDiagnostic]", adjective: str) -> str:
-    errors = all(item.severity is DiagnosticSeverity.ERROR for item in findings)
-    return counted(len(findings), adjective + ("error" if errors else "finding"))
 
 
 def _noun(report: "Report") -> str:

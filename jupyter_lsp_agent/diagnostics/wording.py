@@ -1,13 +1,27 @@
 """Small pieces of sentences that hints and text renderings share."""
 
 from collections.abc import Sequence
+from typing import Protocol
+
+from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
 
 _MAX_CELLS_NAMED = 10
+
+
+class _HasSeverity(Protocol):
+    @property
+    def severity(self) -> DiagnosticSeverity: ...
 
 
 def counted(number: int, noun: str) -> str:
     """`1 error`, `3 errors`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def counted_findings(findings: Sequence[_HasSeverity], adjective: str = "") -> str:
+    """`1 new error`, `3 errors`; `findings` where some are no errors."""
+    is_error = all(item.severity is DiagnosticSeverity.ERROR for item in findings)
+    return counted(len(findings), adjective + ("error" if is_error else "finding"))
 
 
 def cell_list(indexes: Sequence[int]) -> str:

@@ -9,7 +9,6 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -31,7 +30,8 @@ from jupyter_lsp_agent.diagnostics.delta import (
 )
 from jupyter_lsp_agent.diagnostics.facts import Finding, ReportFacts, ViewOptions
 from jupyter_lsp_agent.diagnostics.fingerprint import Located
-from jupyter_lsp_agent.diagnostics.report import Counts, DocumentKind, Report, Status
+from jupyter_lsp_agent.diagnostics.render_json import counts_to_dict, timestamp
+from jupyter_lsp_agent.diagnostics.report import DocumentKind, Report, Status
 from jupyter_lsp_agent.notebook.model import Cell, CellKind
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.servers.commands import CommandSearch
@@ -282,18 +282,9 @@ def list_sessions(sessions: SessionStore, user: str, name: str | None) -> list[d
             "session": entry.session,
             "path": entry.file.name,
             "baseline": UNKNOWN if entry.file.baseline.last is None else SESSION,
-            "counts": _counts(entry.file.counts),
-            "checked_at": None if entry.file.checked_at is None else _timestamp(entry.file.checked_at),
+            "counts": None if entry.file.counts is None else counts_to_dict(entry.file.counts),
+            "checked_at": None if entry.file.checked_at is None else timestamp(entry.file.checked_at),
         }
         for entry in sessions.entries(user)
         if name in (None, entry.file.name)
     ]
-
-
-def _counts(counts: Counts | None) -> dict[str, int] | None:
-    names = ("introduced", "outstanding", "preexisting", "present", "fixed", "carried", "omitted")
-    return None if counts is None else {name: getattr(counts, name) for name in names}
-
-
-def _timestamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

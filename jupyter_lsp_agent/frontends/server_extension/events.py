@@ -33,12 +33,18 @@ class ResultEvents:
 
     def emit(self, name: str, report: "Report") -> None:
         """Tell of a check that an edit, a save or a change of a shared document caused."""
-        data = report.to_dict()
-        self._told[name] = data["content_hash"]
+        from jupyter_lsp_agent.diagnostics.render_json import counts_to_dict
+
+        self._told[name] = report.content_hash
         self._told.move_to_end(name)
         while len(self._told) > _MAX_REMEMBERED:
             self._told.popitem(last=False)
-        payload = {"path": name, **{key: data[key] for key in ("content_hash", "verdict", "counts")}}
+        payload = {
+            "path": name,
+            "content_hash": report.content_hash,
+            "verdict": report.verdict.value,
+            "counts": counts_to_dict(report.counts),
+        }
         self._event_logger.emit(schema_id=SCHEMA_ID, data=payload)
 
     def has_told(self, name: str, content_hash: str | None) -> bool:

@@ -5,7 +5,6 @@ A check is read-only although it is a POST, so its permission is said explicitly
 """
 
 import asyncio
-from dataclasses import asdict
 from http import HTTPStatus
 from pathlib import Path
 
@@ -119,7 +118,9 @@ class BaselineHandler(AgentHandler):
             self.answer({"counts": None})
         else:
             counts = await self.run(service.accept(name, key))
-            self.answer({"counts": None if counts is None else asdict(counts)})
+            from jupyter_lsp_agent.diagnostics.render_json import counts_to_dict
+
+            self.answer({"counts": None if counts is None else counts_to_dict(counts)})
 
 
 class SessionsHandler(AgentHandler):
