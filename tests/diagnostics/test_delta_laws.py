@@ -12,14 +12,14 @@ from jupyter_lsp_agent.diagnostics.delta import DiagnosticDelta, compute_delta, 
 from jupyter_lsp_agent.diagnostics.report import CellReference, Status
 from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
 from tests.support.corpus import is_plain, needs_corpus, parses, python_notebooks, takes_an_error
-from tests.support.full import sample
+from tests.support.full import SEEDS, sample
 from tests.support.quiet_edits import Cells, quiet_edit
 from tests.support.states import outcome, renumbered
 from tests.support.toy_checker import judge
 
 pytestmark = [pytest.mark.shared, needs_corpus]
 
-SEED = 20261130
+SEED = SEEDS["deltas (toy judge)"]
 N_EDITS_A_NOTEBOOK = 10
 N_QUIET_EDITS = sample(20_000, 2_000)
 N_NOTEBOOKS = sample(1_000, 100)

@@ -24,7 +24,7 @@ from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
 from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 from tests.support.corpus import is_plain, needs_corpus, parses, python_notebooks, takes_an_error
-from tests.support.full import sample
+from tests.support.full import SEEDS, sample
 from tests.support.quiet_edits import Cells, quiet_edit
 from tests.support.services import opened_service
 from tests.support.states import renumbered
@@ -32,7 +32,7 @@ from tests.support.toy_checker import CHAIN, judge
 
 pytestmark = [pytest.mark.shared, pytest.mark.real_server("ty"), needs_corpus, pytest.mark.timeout(3000)]
 
-SEED = 20261201
+SEED = SEEDS["deltas (ty)"]
 N_QUIET_EDITS = sample(2_000, 100)
 N_EDITS_A_NOTEBOOK = 10
 N_INJECTED = sample(1_000, 30)

@@ -18,9 +18,9 @@ from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.lsp.client import LanguageClient
 from tests.e2e.real_servers import REAL_SERVERS
 from tests.e2e.test_real_servers import prepare, require
-from tests.support.full import sample
+from tests.support.full import SEEDS, sample
 
-SEED = 20261130
+SEED = SEEDS["stale verdicts"]
 N_DOCUMENTS = 3
 N_STEPS = sample(80, 10)
 CLOSING = 0.2

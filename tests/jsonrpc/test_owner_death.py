@@ -14,11 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.full import sample
+from tests.support.full import SEEDS, sample
 from tests.support.processes import marked, survivors
 
 _CHECKOUT = Path(__file__).parents[2]
-_SEED = int(os.environ.get("JUPYTER_LSP_AGENT_SEED", "20261130"))
+_SEED = SEEDS["kills of the owner"]
 _N_KILLS = sample(50, 10)
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="process groups")

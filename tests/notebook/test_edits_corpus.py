@@ -11,10 +11,10 @@ from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.notebook.surgery import apply_plan
 from tests.support.corpus import corpus_files, needs_corpus
 from tests.support.edit_checks import check_bytes_stay, joined, model_after
-from tests.support.full import FULL
+from tests.support.full import FULL, SEEDS
 
 _ALL = corpus_files()
-_SAMPLE = _ALL if FULL else sorted(random.Random(7).sample(_ALL, min(215, len(_ALL))))
+_SAMPLE = _ALL if FULL else sorted(random.Random(SEEDS["edits"]).sample(_ALL, min(215, len(_ALL))))
 
 pytestmark = [pytest.mark.shared, needs_corpus]
 

@@ -26,7 +26,7 @@ from jupyter_lsp_agent.pool.fallback import Candidate, ask_first_working
 from jupyter_lsp_agent.pool.keys import ClientKey, PoolLimits
 from jupyter_lsp_agent.pool.pool import ClientPool
 from jupyter_lsp_agent.pool.starting import starter
-from tests.support.full import FULL, sample
+from tests.support.full import FULL, SEEDS, sample
 
 SMALL_SERVER = Path(__file__).parents[1] / "support/small_server.py"
 
@@ -134,7 +134,7 @@ async def test_one_that_was_killed_between_two_checks_is_started_again(tmp_path)
 
 async def test_many_tasks_with_cancellations_and_kills_all_settle(tmp_path):
     """200 tasks on 4 roots × 2 environments × 2 servers: never more than 16 processes, each answer its own text's."""
-    chance = random.Random(20261130)
+    chance = random.Random(SEEDS["many tasks"])
     roots = [tmp_path / name for name in "abcd"]
     for root in roots:
         root.mkdir()

@@ -11,10 +11,10 @@ from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.service.agent_requests import decode_edit
 from tests.support.corpus import corpus_files, needs_corpus
 from tests.support.edit_checks import check_bytes_stay, joined, model_after
-from tests.support.full import sample
+from tests.support.full import SEEDS, sample
 
 _ALL = corpus_files()
-_SAMPLE = random.Random(11).sample(_ALL, min(sample(220, 24), len(_ALL)))
+_SAMPLE = random.Random(SEEDS["edits (REST)"]).sample(_ALL, min(sample(250, 24), len(_ALL)))
 
 pytestmark = [pytest.mark.shared, needs_corpus]
 
