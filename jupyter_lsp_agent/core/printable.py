@@ -23,6 +23,11 @@ HIDDEN = re.compile(
 """What is not seen, or does something to what is."""
 
 
+def has_surrogate(text: str) -> bool:
+    """Whether half a surrogate pair is in `text`, so that no UTF-8 can carry it."""
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def one_line(text: str, limit: int = MAX_MESSAGE_CHARACTERS) -> str:
     """`text` on one line, without what cannot be seen, at most `limit` characters long."""
     visible = HIDDEN.sub("", BLANKS.sub(" ", _ESCAPE_SEQUENCE.sub("", text)))

@@ -10,6 +10,7 @@ from typing import Any
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
 from jupyter_lsp_agent.core.errors import InvalidRequestError
+from jupyter_lsp_agent.core.printable import has_surrogate
 from jupyter_lsp_agent.diagnostics.facts import SHOWN_STATUSES, ViewOptions
 from jupyter_lsp_agent.diagnostics.report import Status
 from jupyter_lsp_agent.notebook.edits import (
@@ -141,7 +142,7 @@ def document_name(value: str) -> str:
         InvalidRequestError: it names nothing.
     """
     name = value.strip("/")
-    if name and "\0" not in name and not _has_surrogate(name):
+    if name and "\0" not in name and not has_surrogate(name):
         return name
     raise InvalidRequestError('"path" must be a document\'s path below the server\'s root, with "/" between its parts')
 
@@ -264,7 +265,3 @@ _OPERATIONS = {
     "move": _move,
     "set_type": _set_type,
 }
-
-
-def _has_surrogate(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)

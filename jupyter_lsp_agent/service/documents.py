@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError
 from jupyter_lsp_agent.core.files import NotRegularFileError, read_regular_file
-from jupyter_lsp_agent.core.printable import escape_hidden
+from jupyter_lsp_agent.core.printable import escape_hidden, has_surrogate
 from jupyter_lsp_agent.diagnostics.report import ContentSource, DocumentKind, NoVerdictReason
 
 MAX_DOCUMENT_BYTES = 100 * 1024 * 1024
@@ -63,16 +63,12 @@ async def read_document(
 
 def _require_utf_8(path: Path) -> None:
     """A URI holds the bytes of a name, and servers take them for UTF-8: some die of others, some miss what is there."""
-    wrong = next((part for part in path.parts if not _is_utf_8(part)), None)
+    wrong = next((part for part in path.parts if has_surrogate(part)), None)
     if wrong is not None:
         raise UncheckableError(
             NoVerdictReason.UNREADABLE,
             f"the name {escape_hidden(wrong)} is no UTF-8, and language servers take names for UTF-8; rename it",
         )
-
-
-def _is_utf_8(name: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def decode_text(path: Path, data: bytes) -> str:

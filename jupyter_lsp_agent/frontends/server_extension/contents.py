@@ -156,7 +156,11 @@ class ContentsStore:
 
     async def _is_trusted(self, data: bytes) -> bool:
         notebook = await beside_the_loop(len(data), lambda: _as_nbformat_reads(data))
-        return notebook is not None and bool(self._manager.notary.check_signature(notebook))
+        try:
+            return notebook is not None and bool(self._manager.notary.check_signature(notebook))
+        except UnicodeEncodeError:
+            # Half a surrogate pair, which JSON can hold and a signature cannot be made of: nobody ever signed it.
+            return False
 
     def _own_folder(self) -> Path:
         if self._nowhere is None:
