@@ -1,6 +1,7 @@
 """The pool with real processes: chains with dead members, many tasks at once, and a long life within bounds."""
 
 import asyncio
+import contextlib
 import gc
 import hashlib
 import os
@@ -44,6 +45,17 @@ def small_candidate(mode: str, root: Path, environment: str = "", server_id: str
     return Candidate(ClientKey(server, uri_from_path(root), environment), prepare)
 
 
+def small_servers() -> list[int]:
+    """The processes of small servers below this one, whether or not anybody knows them."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
+            # A supervisor has the server's command among its own words, and behind them.
+            if process.cmdline()[1:2] == [str(SMALL_SERVER)]:
+                found.append(process.pid)
+    return found
+
+
 @dataclass
 class Watched:
     """A pool whose processes are counted."""
@@ -55,6 +67,10 @@ class Watched:
     @property
     def pids(self) -> list[int]:
         return [client.pid for client in self.clients if client.pid and psutil.pid_exists(client.pid)]
+
+    def count(self) -> None:
+        """Count the servers that live now, those in their handshake too."""
+        self.most_alive = max(self.most_alive, len(small_servers()))
 
     async def check(self, chain: list[Candidate], path: Path, text: str):
         """The answer, once it is known to be about this very text."""
@@ -76,9 +92,10 @@ async def watched(**limits: float) -> AsyncIterator[Watched]:
     start = starter(bounds, SystemClock())
 
     async def watched_start(launch: ServerLaunch) -> LanguageClient:
+        it.count()
         client = await start(launch)
         it.clients.append(client)
-        it.most_alive = max(it.most_alive, len(it.pids))
+        it.count()
         return client
 
     it = Watched(ClientPool(bounds, SystemClock(), watched_start))
@@ -86,7 +103,7 @@ async def watched(**limits: float) -> AsyncIterator[Watched]:
         yield it
     finally:
         await it.pool.aclose()
-        assert it.pids == []
+        assert small_servers() == []
 
 
 @pytest.mark.parametrize(
@@ -160,7 +177,7 @@ async def test_many_tasks_with_cancellations_and_kills_all_settle(tmp_path):
         ]
         assert unexpected == []
         assert sum(one is None for one in results) >= 100
-        assert it.most_alive <= 16
+        assert 8 < it.most_alive <= 16
 
 
 @pytest.mark.timeout(1200 if FULL else 120)
