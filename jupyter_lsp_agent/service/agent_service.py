@@ -2,12 +2,12 @@
 
 Each verb is a recipe over the checking service and the editor, within the limits of the public interface. No front
 end's words are used here: a REST handler and a tool server call the same verbs. An answer comes in time even where the
-check behind it does not; the work then goes on for a while, and the next call has it.
+check behind it does not; the work then goes on for a while, and the next call has it. Whoever listens for the results
+of changes (`telling`) has the late ones too.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 from jupyter_lsp_agent.core.clock import Clock, TimerHandle
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
-from jupyter_lsp_agent.core.errors import InvalidRequestError, NotebookError
+from jupyter_lsp_agent.core.errors import InvalidEditError, InvalidRequestError, NotebookError
 from jupyter_lsp_agent.diagnostics.build import no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
 from jupyter_lsp_agent.diagnostics.report import ContentSource, Counts, DocumentKind, NoVerdictReason, Report, Verdict
@@ -29,17 +29,18 @@ from jupyter_lsp_agent.service.agent_requests import AgentCheck, AgentEdit, Agen
 from jupyter_lsp_agent.service.cell_listing import list_cells
 from jupyter_lsp_agent.service.checking import CheckingService
 from jupyter_lsp_agent.service.documents import UncheckableError, document_kind
-from jupyter_lsp_agent.service.editing import DocumentEditor, EditBatch, EditOutcome
+from jupyter_lsp_agent.service.editing import DocumentEditor, EditBatch, EditOutcome, content_hash
+from jupyter_lsp_agent.service.edits_under_way import EditsUnderWay
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
 from jupyter_lsp_agent.service.settings import Settings
 from jupyter_lsp_agent.service.stores import DocumentStore, OpenedDocument
+from jupyter_lsp_agent.service.telling import NOT_YET, ResultTeller
 from jupyter_lsp_agent.service.threads import beside_the_loop
 
 _GRACE_SECONDS = 0.1
 """How much longer than its wait a check may take to say that it had no answer."""
 
 _LINGER_SECONDS = 30.0
-_NOT_YET = frozenset({NoVerdictReason.STARTING, NoVerdictReason.TIMEOUT})
 
 
 class AgentService:
@@ -50,7 +51,8 @@ class AgentService:
         documents: where documents come from and go to.
         settings: of this process.
         clock: the time.
-        on_edited: called with the name and the report of each check that an edit caused.
+        on_result: called with the name and the report of each check that an edit, a save or a change of a shared
+            document caused, also where it comes late.
     """
 
     def __init__(
@@ -59,18 +61,20 @@ class AgentService:
         documents: DocumentStore,
         settings: Settings,
         clock: Clock,
-        on_edited: Callable[[str, Report], None],
+        on_result: Callable[[str, Report], None],
     ) -> None:
         self._checks = checks
         self._documents = documents
         self._settings = settings
         self._clock = clock
-        self._on_edited = on_edited
         self._editor = DocumentEditor(
             documents, clock, outputs=EditedOutputs(settings.edited_outputs), allowed=settings.allow_edits
         )
         self._running: set[asyncio.Task[Report]] = set()
-        self._being_edited: Counter[str] = Counter()
+        # A server that is starting has its own limit, and a first verdict comes after that.
+        patience_seconds = _LINGER_SECONDS + settings.initialize_timeout_s
+        self._results = ResultTeller(self._check_inside, on_result, patience_seconds)
+        self._edits = EditsUnderWay()
 
     async def cells(self, name: str, key: SessionKey | None) -> dict[str, Any]:
         """The cells of a notebook; the servers that will check it are started on the way.
@@ -106,7 +110,7 @@ class AgentService:
     async def touch(self, asked: AgentCheck, user: str, spent_seconds: float = 0.0) -> TouchAnswer:
         """Start the servers of a document, and let the session meet it."""
         report = await self.check(replace(asked, touch=False), user, spent_seconds)
-        missing = report.verdict is Verdict.NO_VERDICT and report.reason not in _NOT_YET
+        missing = report.verdict is Verdict.NO_VERDICT and report.reason not in NOT_YET
         return TouchAnswer(not missing, report.reason if missing else None, report.detail if missing else None)
 
     async def edit(self, asked: AgentEdit, user: str, spent_seconds: float = 0.0) -> EditAnswer:
@@ -125,30 +129,50 @@ class AgentService:
             dry_run=asked.dry_run,
             patience_seconds=self._left(question, began_seconds),
         )
-        self._being_edited[question.name] += 1
+        with self._edits.of(question.name):
+            return await self._edit(batch, asked, user, began_seconds)
+
+    async def _edit(self, batch: EditBatch, asked: AgentEdit, user: str, began_seconds: float) -> EditAnswer:
+        written: list[EditOutcome] = []
         try:
-            outcome = await self._editor.edit(batch)
-            report = None
-            if asked.check:
-                request = _after_edit(question, outcome, user, is_dry_run=asked.dry_run)
-                report = await self._in_time(request, self._left(question, began_seconds))
-        finally:
-            self._being_edited[question.name] -= 1
-            self._being_edited += Counter()  # without those that are at nought
-        if report is not None and outcome.written is not None:
-            self._on_edited(question.name, report)
+            outcome = await self._editor.edit(batch, written.append)
+            if not asked.check:
+                self._results.leave_out(batch.name, outcome.content_hash)
+                return EditAnswer(outcome, None)
+            request = _after_edit(asked, outcome, user)
+            report = await self._in_time(request, self._left(asked.question, began_seconds))
+        except asyncio.CancelledError:
+            # The asker has hung up; what was written is checked for those who listen.
+            for outcome in written if asked.check else ():
+                self._results.owe(batch.name, _after_edit(asked, outcome, user), outcome.content_hash)
+            raise
+        if written:
+            self._results.tell(batch.name, report, request, outcome.content_hash)
         return EditAnswer(outcome, report)
 
-    async def check_saved(self, name: str) -> Report | None:
-        """The report on a document that somebody else has saved, compared with nothing; `None` where nobody follows it.
+    async def check_changed(self, name: str) -> None:
+        """Check a document that somebody else has saved or, where it is shared, changed, and tell of the result.
 
-        A save by an edit of ours is checked by the edit.
+        Only where a session follows it, and where the verdict on this content was not told yet: what an edit of ours
+        wrote is checked by the edit.
         """
-        is_wanted = self._settings.follow_saves and self._settings.enabled and name not in self._being_edited
-        if not is_wanted or not self._checks.is_followed(self._documents.location(name)):
-            return None
+        location = self._documents.location(name)
+        if not (self._settings.follow_saves and self._settings.enabled and self._checks.is_followed(location)):
+            return
+        if not await self._edits.ended(name):
+            return
         document = await self._documents.read(name)
-        return await self._in_time(_request(document, Comparison()), None)
+        found = await beside_the_loop(len(document.data), lambda: _hash(document))
+        if self._results.knows(name, found):
+            return
+        request = _request(document, Comparison())
+        report = await self._in_time(request, None)
+        if not self._results.knows(name, found):
+            self._results.tell(name, report, request, found)
+
+    def followed(self) -> Sequence[str]:
+        """The names of the documents that some session follows."""
+        return self._checks.followed()
 
     def moved(self, old: str, new: str | None) -> None:
         """A document or folder has another name, or is gone (`None`): sessions follow."""
@@ -183,6 +207,7 @@ class AgentService:
 
     async def aclose(self) -> None:
         """Give up what is under way and stop every server."""
+        await self._results.aclose()
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -208,12 +233,7 @@ class AgentService:
     async def _in_time(self, request: CheckRequest, wait_seconds: float | None) -> Report:
         """The report, or that there is none yet. A caller that hangs up cancels its check; a late check goes on."""
         if self._is_outside(request):
-            return _no_verdict(
-                request.display_path,
-                NoVerdictReason.OUTSIDE_WORKSPACE,
-                "only documents inside a git worktree are checked on this server; "
-                'its owner can set `workspace` to "root_dir"',
-            )
+            return _outside(request)
         task = self._begin(replace(request, wait_seconds=wait_seconds))
         longest = self._settings.first_wait_ms / 1000 if wait_seconds is None else wait_seconds
         try:
@@ -229,6 +249,9 @@ class AgentService:
             NoVerdictReason.TIMEOUT,
             "there was no verdict in time; check again in a moment, or raise `wait_ms`",
         )
+
+    async def _check_inside(self, request: CheckRequest) -> Report:
+        return _outside(request) if self._is_outside(request) else await self._checks.check(request)
 
     def _is_outside(self, request: CheckRequest) -> bool:
         return self._settings.workspace == "git" and find_git_worktree(request.path) is None
@@ -247,6 +270,21 @@ class AgentService:
     def _end_later(self, task: asyncio.Task[Report]) -> None:
         timer: TimerHandle = self._clock.call_later(_LINGER_SECONDS, lambda: None if task.done() else _cancel(task))
         task.add_done_callback(lambda _task: timer.cancel())
+
+
+def _hash(document: OpenedDocument) -> str | None:
+    try:
+        return content_hash(document)
+    except InvalidEditError:
+        return None
+
+
+def _outside(request: CheckRequest) -> Report:
+    return _no_verdict(
+        request.display_path,
+        NoVerdictReason.OUTSIDE_WORKSPACE,
+        'only documents inside a git worktree are checked on this server; its owner can set `workspace` to "root_dir"',
+    )
 
 
 def _cancel(task: asyncio.Task[Report]) -> None:
@@ -272,14 +310,15 @@ def _request(
     )
 
 
-def _after_edit(question: AgentQuestion, outcome: EditOutcome, user: str, *, is_dry_run: bool) -> CheckRequest:
+def _after_edit(asked: AgentEdit, outcome: EditOutcome, user: str) -> CheckRequest:
+    question = asked.question
     comparison = Comparison(
         baseline=question.baseline,
         session=_key(question, user),
         before_bytes=outcome.before.data,
-        keeps=not is_dry_run,
+        keeps=not asked.dry_run,
     )
-    source = ContentSource.REQUEST if is_dry_run else outcome.before.source
+    source = ContentSource.REQUEST if asked.dry_run else outcome.before.source
     document = replace(outcome.before, data=outcome.data, source=source)
     view = replace(question.view, cells=outcome.shown, edited_cells=outcome.touched)
     return _request(document, comparison, view=view, severity=question.severity)

@@ -1,5 +1,6 @@
 """What the verbs of agents need of the service that checks."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -37,6 +38,10 @@ class CheckingService(Protocol):
 
     def is_followed(self, path: Path) -> bool:
         """Some session knows the document."""
+        ...
+
+    def followed(self) -> Sequence[str]:
+        """The documents that some session knows, as their users name them."""
         ...
 
     def renamed(self, old: Path, new: Path) -> None:

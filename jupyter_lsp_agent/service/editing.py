@@ -96,8 +96,12 @@ class DocumentEditor:
         self._allowed = allowed
         self._turns = _Turns(clock)
 
-    async def edit(self, batch: EditBatch) -> EditOutcome:
+    async def edit(self, batch: EditBatch, on_written: Callable[[EditOutcome], None] | None = None) -> EditOutcome:
         """Do a batch.
+
+        Args:
+            batch: the edits.
+            on_written: called with the outcome once something was written, also where the caller gave up meanwhile.
 
         Raises:
             EditsDisabledError: edits are switched off.
@@ -111,20 +115,23 @@ class DocumentEditor:
         async with self._turns.of(self._documents.location(batch.name), batch):
             for _ in range(_MAX_ATTEMPTS):
                 with suppress(ContentChangedError):
-                    return await self._edit_now(batch)
+                    return await self._edit_now(batch, on_written or _nobody)
         raise ContentChangedError(f"{batch.name} is being written by somebody else all the time: try again later")
 
-    async def _edit_now(self, batch: EditBatch) -> EditOutcome:
+    async def _edit_now(self, batch: EditBatch, on_written: Callable[[EditOutcome], None]) -> EditOutcome:
         document = await self._documents.read(batch.name)
         size = len(document.data)
         change = await beside_the_loop(size, lambda: self._plan(batch, document))
-        written = None
-        if not batch.dry_run and change.data != document.data:
-            written = await _to_the_end(
-                self._documents.write(document, change, lambda current: self._plan(batch, current))
-            )
-            document, change = written.before, written.change
-        return await beside_the_loop(size, lambda: _outcome(batch, document, change, written))
+        if batch.dry_run or change.data == document.data:
+            return await beside_the_loop(size, lambda: _outcome(batch, document, change, None))
+
+        async def write() -> EditOutcome:
+            written = await self._documents.write(document, change, lambda current: self._plan(batch, current))
+            outcome = await beside_the_loop(size, lambda: _outcome(batch, written.before, written.change, written))
+            on_written(outcome)
+            return outcome
+
+        return await _to_the_end(write())
 
     def _plan(self, batch: EditBatch, document: OpenedDocument) -> DocumentChange:
         if document_kind(document.location) is not DocumentKind.NOTEBOOK:
@@ -141,6 +148,10 @@ class DocumentEditor:
         except NotebookError as error:
             raise InvalidEditError(str(error)) from None
         return DocumentChange(data, plan, self._outputs)
+
+
+def _nobody(outcome: EditOutcome) -> None:
+    """Nobody wants to know."""
 
 
 def _outcome(

@@ -160,6 +160,10 @@ class NotebookDiagnosticsService:
         """Some session, of whatever user, knows the document."""
         return self._sessions.is_followed(session_path(path))
 
+    def followed(self) -> tuple[str, ...]:
+        """The documents that some session knows, as their users name them, the newest acquaintances last."""
+        return self._sessions.followed()
+
     def renamed(self, old: Path, new: Path) -> None:
         """A file or folder has another name: sessions follow."""
         self._sessions.rename(session_path(old), session_path(new))

@@ -131,6 +131,12 @@ class SessionStore:
         self._drop_idle()
         return any(path in session.files for session in self._sessions.values())
 
+    def followed(self) -> tuple[str, ...]:
+        """The names of the files that some session knows, each once, those of the sessions used last at the end."""
+        self._drop_idle()
+        names = (file.name for session in self._sessions.values() for file in session.files.values())
+        return tuple(dict.fromkeys(name for name in names if name))
+
     def entries(self, user: str, path: PurePath | None = None) -> Iterator[SessionEntry]:
         """The files of a user's sessions, or those sessions' views of one file; the longest unused first."""
         self._drop_idle()

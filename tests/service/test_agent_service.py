@@ -1,6 +1,7 @@
 """The verbs of agents over a checking service that a test holds in its hands: time, cancellation, what is asked for."""
 
 import asyncio
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ from jupyter_lsp_agent.service.requests import CheckRequest, SessionKey
 from jupyter_lsp_agent.service.settings import Settings
 from tests.service.test_editing import MemoryStore
 from tests.support.reports import facts
+from tests.support.small_notebooks import notebook_object
 
 
 @dataclass
@@ -51,9 +53,18 @@ class Desk:
 
     def __init__(self, **settings: Any) -> None:
         self.checks, self.store, self.told = HeldChecks(), MemoryStore("a = 1", "b = 2"), []
-        self.service = AgentService(
-            self.checks, self.store, Settings(**settings), SystemClock(), lambda *event: self.told.append(event)
-        )
+        self._has_told = asyncio.Event()
+        self.service = AgentService(self.checks, self.store, Settings(**settings), SystemClock(), self._tell)
+
+    def _tell(self, *event: Any) -> None:
+        self.told.append(event)
+        self._has_told.set()
+
+    async def all_told(self, number: int) -> None:
+        """Wait until so many results were told."""
+        while len(self.told) < number:
+            self._has_told.clear()
+            await self._has_told.wait()
 
     def check(self, **body: Any) -> asyncio.Task[Any]:
         return asyncio.create_task(self.service.check(decode_check({"path": "n.ipynb", **body}), "user"))
@@ -180,21 +191,81 @@ async def test_what_cannot_be_read_has_no_cells():
     ("followed", "settings", "is_checked"),
     [(True, {}, True), (False, {}, False), (True, {"follow_saves": False}, False), (True, {"enabled": False}, False)],
 )
-async def test_a_save_is_checked_where_a_session_follows(followed, settings, is_checked):
+async def test_a_save_is_checked_and_told_where_a_session_follows(followed, settings, is_checked):
     desk = Desk(**settings)
     desk.checks.followed = followed
     desk.checks.gate.set()
-    assert (await desk.service.check_saved("n.ipynb") is not None) == is_checked
-    assert len(desk.checks.requests) == is_checked
+    await desk.service.check_changed("n.ipynb")
+    assert (len(desk.checks.requests), len(desk.told)) == (is_checked, is_checked)
 
 
-async def test_a_save_of_an_edit_of_ours_is_checked_by_the_edit():
+@pytest.mark.parametrize("theirs", [None, "theirs = 1"])
+async def test_a_save_while_an_edit_is_checked_is_looked_at_afterwards(theirs):
     desk = Desk()
     desk.checks.followed = True
     edit = desk.edit(_REPLACE)
     await desk.checks.asked.wait()
-    assert await desk.service.check_saved("n.ipynb") is None
+    saves = [asyncio.create_task(desk.service.check_changed("n.ipynb")) for _ in range(3)]
+    await asyncio.sleep(0)
+    assert len(desk.checks.requests) == 1
+    if theirs is not None:
+        desk.store.data["n.ipynb"] = json.dumps(notebook_object([theirs])).encode()
     desk.checks.gate.set()
     await edit
-    assert len(desk.checks.requests) == 1
-    assert await desk.service.check_saved("n.ipynb") is not None
+    await asyncio.gather(*saves)
+    # What the edit wrote is told by the edit; what somebody else wrote meanwhile is news, once.
+    assert len(desk.checks.requests) == len(desk.told) == (1 if theirs is None else 2)
+
+
+async def test_what_is_edited_without_a_check_is_not_told():
+    desk = Desk()
+    desk.checks.followed = True
+    await desk.edit(_REPLACE, check=False)
+    await desk.service.check_changed("n.ipynb")
+    assert desk.told == desk.checks.requests == []
+
+
+async def test_a_late_verdict_on_an_edit_is_told_when_it_comes_and_stays_new_to_the_agent():
+    desk = Desk()
+    answer = await desk.edit(_REPLACE, session="s", wait_ms=0)
+    assert [report.verdict for _, report in desk.told] == [Verdict.NO_VERDICT]
+    desk.checks.gate.set()
+    await desk.all_told(2)
+    assert desk.told[1][1].verdict is Verdict.CLEAN
+    late = desk.checks.requests[-1]
+    assert (late.comparison.session, late.comparison.keeps) == (SessionKey("user", "s"), False)
+    assert (late.content_bytes, late.wait_seconds >= 30) == (answer.outcome.data, True)
+
+
+@pytest.mark.parametrize("while_writing", [False, True])
+async def test_an_edit_whose_asker_hangs_up_is_told(while_writing):
+    desk = Desk()
+    desk.checks.gate.set() if while_writing else None
+    desk.store.gate.clear() if while_writing else None
+    before = desk.store.data["n.ipynb"]
+    edit = desk.edit(_REPLACE, session="s", wait_ms=60_000)
+    await (desk.store.writing if while_writing else desk.checks.asked).wait()
+    edit.cancel()
+    await asyncio.sleep(0)
+    desk.store.gate.set()
+    with pytest.raises(asyncio.CancelledError):
+        await edit
+    desk.checks.gate.set()
+    await desk.all_told(1)
+    late = desk.checks.requests[-1]
+    assert late.content_bytes == desk.store.data["n.ipynb"]
+    # The session meets the document as it was before the edit that it does not know of.
+    assert (late.comparison.before_bytes, late.comparison.keeps) == (before, False)
+
+
+async def test_a_late_verdict_on_an_older_content_is_not_told():
+    desk = Desk()
+    await desk.edit(_REPLACE, wait_ms=0)
+    newer = await desk.edit({"op": "replace", "cell": 1, "source": "b = 4"}, wait_ms=0)
+    desk.checks.gate.set()
+    await desk.all_told(3)
+    await desk.service.aclose()
+    assert len(desk.told) == 3
+    late = [request for request in desk.checks.requests if request.wait_seconds and request.wait_seconds >= 30]
+    assert late[-1].content_bytes == newer.outcome.data
+    assert desk.checks.requests[-1] is late[-1]

@@ -1,5 +1,6 @@
 """A real Jupyter server as a child process, and a plain HTTP client for it."""
 
+import asyncio
 import json
 import os
 import socket
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 PACKAGE_ROOT = Path(__file__).parents[2]
 TOKEN = "secret-of-the-tests"
@@ -146,6 +147,22 @@ def jupyter_server(
             yield server
         finally:
             server.stop()
+
+
+async def open_request(
+    server: JupyterServer, route: str, body: bytes, *, length: int | None = None
+) -> asyncio.StreamWriter:
+    """POST to one of our routes and leave the connection open; `length` is what its head says."""
+    address = urlsplit(server.url)
+    _, writer = await asyncio.open_connection(address.hostname, address.port)
+    head = (
+        f"POST {address.path}jupyter-lsp-agent/{route} HTTP/1.1\r\nHost: {address.netloc}\r\n"
+        f"Authorization: token {server.token}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body) if length is None else length}\r\n\r\n"
+    )
+    writer.write(head.encode() + body)
+    await writer.drain()
+    return writer
 
 
 def _wait_until_it_listens(server: JupyterServer, port: int) -> None:

@@ -1,13 +1,15 @@
 """A tiny real language server, for tests of many processes: `python small_server.py [MODE]`.
 
 Its verdict on a text is one diagnostic whose message is the text's SHA-256, so that an answer tells which text it is
-about. It counts its open documents in `window/logMessage`-free silence and tells the most it ever had in the message's
-tail. Modes: `crash` (ends at once), `hang` (answers nothing), `die` (ends at the first pull), `refuse` (answers
-`initialize` with an error). It imports nothing of the package.
+about; it lies at the last line that is not blank. It counts its open documents in `window/logMessage`-free silence and
+tells the most it ever had in the message's tail. Modes: `crash` (ends at once), `hang` (answers nothing), `die` (ends
+at the first pull), `refuse` (answers `initialize` with an error), `hold:FIFO` (the first pull waits until somebody
+opens FIFO for writing). It imports nothing of the package.
 """
 
 import hashlib
 import json
+import pathlib
 import sys
 from typing import Any, BinaryIO
 
@@ -28,7 +30,8 @@ def write(stream: BinaryIO, message: dict[str, Any]) -> None:
 
 
 def verdict(text: str, most_open: int) -> dict[str, Any]:
-    start = {"line": 0, "character": 0}
+    lines = text.split("\n")
+    start = {"line": max((at for at, line in enumerate(lines) if line.strip()), default=0), "character": 0}
     message = f"{hashlib.sha256(text.encode()).hexdigest()} {most_open}"
     return {"kind": "full", "items": [{"range": {"start": start, "end": start}, "severity": 1, "message": message}]}
 
@@ -51,8 +54,14 @@ class Server:
         if method == "textDocument/diagnostic":
             if self.mode == "die":
                 sys.exit(3)
+            self.wait_for_release()
             return verdict(self.texts[params["textDocument"]["uri"]], self.most_open)
         return None
+
+    def wait_for_release(self) -> None:
+        if self.mode.startswith("hold:"):
+            with pathlib.Path(self.mode.removeprefix("hold:")).open():
+                self.mode = "released"
 
     def note(self, method: str, params: Any) -> None:
         if method == "textDocument/didOpen":

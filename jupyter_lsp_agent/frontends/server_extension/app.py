@@ -37,12 +37,13 @@ class LspAgentApp(ExtensionApp):
     _opened: asyncio.Task[Any] | None = None
     _store: "ContentsStore | None" = None
     _events: ResultEvents | None = None
+    _watch: asyncio.Task[None] | None = None
 
     def initialize_settings(self) -> None:
         """Register the event schema and listen to saves."""
         server = self._server()
         self._events = ResultEvents(server.event_logger)
-        listen_to_contents(server.event_logger, self._on_saved, self._on_moved)
+        listen_to_contents(server.event_logger, self._on_changed, self._on_moved)
 
     def initialize_handlers(self) -> None:
         """Register the routes."""
@@ -61,6 +62,8 @@ class LspAgentApp(ExtensionApp):
     async def stop_extension(self) -> None:
         """End the service, and every language server with it."""
         opened, self._opened = self._opened, None
+        if self._watch is not None:
+            self._watch.cancel()
         if opened is not None:
             await (await opened).aclose()
         if self._store is not None:
@@ -73,6 +76,7 @@ class LspAgentApp(ExtensionApp):
         from jupyter_lsp_agent.core.clock import SystemClock
         from jupyter_lsp_agent.frontends.server_extension.contents import ContentsStore
         from jupyter_lsp_agent.frontends.server_extension.live import LiveStore
+        from jupyter_lsp_agent.frontends.server_extension.shared_changes import SharedChanges
         from jupyter_lsp_agent.service.agent_service import AgentService
         from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 
@@ -81,7 +85,11 @@ class LspAgentApp(ExtensionApp):
         self._store = ContentsStore(server.contents_manager)
         checks = await NotebookDiagnosticsService.open(settings, server_root=root, clock=clock)
         documents = LiveStore(self._store, server.web_app.settings)
-        return AgentService(checks, documents, settings, clock, self._tell)
+        service = AgentService(checks, documents, settings, clock, self._tell)
+        if documents.can_be_watched and settings.follow_saves and settings.enabled:
+            changes = SharedChanges(documents, service.followed, self._on_changed, clock)
+            self._watch = asyncio.create_task(changes.watch(), name="watch of shared documents")
+        return service
 
     def settings_in_force(self) -> "Settings":
         """The settings, Jupyter's configuration of this server among them.
@@ -102,17 +110,14 @@ class LspAgentApp(ExtensionApp):
         if self._events is not None:
             self._events.emit(name, report)
 
-    async def _on_saved(self, name: str) -> None:
-        """Check a document that a session follows; what is not followed is nobody's business."""
+    async def _on_changed(self, name: str) -> None:
+        """Check a document that a session follows, and tell; what is not followed is nobody's business."""
         if self._opened is None or not self._opened.done():
             return
         try:
-            report = await self._opened.result().check_saved(name)
+            await self._opened.result().check_changed(name)
         except (HTTPError, JupyterLspAgentError) as error:
-            _LOGGER.info("no check of %s after its save: %s", name, error)
-            return
-        if report is not None and self._events is not None and not self._events.has_told(name, report.content_hash):
-            self._events.emit(name, report)
+            _LOGGER.info("no check of %s after its change: %s", name, error)
 
     def _on_moved(self, old: str, new: str | None) -> None:
         if self._opened is not None and self._opened.done():

@@ -4,8 +4,6 @@ Every subscriber gets every event, so ours say only that there is a new result a
 users never. A contents event is heard after the save, unlike a hook, whose error would become the saver's.
 """
 
-import logging
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +17,6 @@ SCHEMA_ID = "https://events.jupyter.org/jupyter_lsp_agent/diagnostics/v1"
 CONTENTS_SCHEMA_ID = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 
 _SCHEMA = Path(__file__).parent / "event_schemas" / "diagnostics" / "v1.yaml"
-_MAX_REMEMBERED = 256
-_LOGGER = logging.getLogger("jupyter_lsp_agent")
 
 
 class ResultEvents:
@@ -28,17 +24,12 @@ class ResultEvents:
 
     def __init__(self, event_logger: "EventLogger") -> None:
         self._event_logger = event_logger
-        self._told: OrderedDict[str, str | None] = OrderedDict()
         event_logger.register_event_schema(_SCHEMA)
 
     def emit(self, name: str, report: "Report") -> None:
         """Tell of a check that an edit, a save or a change of a shared document caused."""
         from jupyter_lsp_agent.diagnostics.render_json import counts_to_dict
 
-        self._told[name] = report.content_hash
-        self._told.move_to_end(name)
-        while len(self._told) > _MAX_REMEMBERED:
-            self._told.popitem(last=False)
         payload = {
             "path": name,
             "content_hash": report.content_hash,
@@ -46,10 +37,6 @@ class ResultEvents:
             "counts": counts_to_dict(report.counts),
         }
         self._event_logger.emit(schema_id=SCHEMA_ID, data=payload)
-
-    def has_told(self, name: str, content_hash: str | None) -> bool:
-        """The last result told of a document was about this content."""
-        return content_hash is not None and self._told.get(name) == content_hash
 
 
 def listen_to_contents(

@@ -3,9 +3,10 @@
 With jupyter-collaboration a check reads the shared document, and edits go into it in one transaction, so what a
 person has typed and not saved survives. With jupyter_server_documents it is only read. Looking must not change
 anything: no room is opened and no file is indexed by it, ids that occur twice stay, and nothing is observed, since a
-second observer of a shared document silences the first.
+second observer of a shared document silences the first. So a change is seen by looking again (`mark`).
 """
 
+import hashlib
 import inspect
 import json
 from collections.abc import Mapping
@@ -65,6 +66,24 @@ class LiveStore:
                 409, f"{document.name} is open in an editor whose document is only read: edit it there", reason="live"
             )
         return _apply(shared, document, change, plan)
+
+    @property
+    def can_be_watched(self) -> bool:
+        """Shared documents may hold changes that nobody has saved yet, and looking at them costs them nothing.
+
+        jupyter_server_documents saves each change at once, which is heard of as a save; and looking at its documents
+        would keep those open that nobody uses.
+        """
+        return self._settings.get("jupyter_server_ydoc") is not None and self._manager_of_read_only_rooms() is None
+
+    async def mark(self, name: str) -> bytes | None:
+        """Something that differs whenever an open shared document does; `None` where it is not open."""
+        shared = await self._shared(name, copy=False)
+        if shared is None:
+            return None
+        state: bytes = shared.ydoc.get_state()
+        # The state counts what was put in. What was taken out is all that is left of an update since this state.
+        return hashlib.sha256(state + shared.ydoc.get_update(state)).digest()
 
     async def _shared(self, name: str, *, copy: bool) -> Any:
         """The shared document if somebody has it open. It is for reading; with `copy=False` for one transaction too."""

@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("jupyter_server_ydoc", reason="jupyter-collaboration has an environment of its own")
 
+from tests.support.jupyter_events import next_result, subscribed
 from tests.support.jupyter_server import jupyter_server
 from tests.support.shared_document import SharedDocument, SharedNotebook
 from tests.support.small_notebooks import sources_of, write_notebook
@@ -47,6 +48,38 @@ async def test_looking_opens_nothing(server):
     assert "json:notebook:" not in server.log.text
     async with SharedNotebook(server, "n.ipynb"):
         assert "json:notebook:" in server.log.text
+
+
+async def _next_with(socket, verdict: str):
+    while True:
+        event = await next_result(socket, "n.ipynb")
+        if event["verdict"] == verdict:
+            return event
+
+
+async def test_what_is_typed_and_not_saved_is_told_where_a_session_follows(server):
+    async with SharedNotebook(server, "n.ipynb") as person, subscribed(server) as socket:
+        report = await _call(server.check, "n.ipynb", session="follower")
+        assert (report["verdict"], report["content_source"]) == ("clean", "live")
+        for letters in ("aa", "aaa", "aaaa"):
+            person.notebook.set_cell(0, source=f"{letters} = 1")
+        event = await _next_with(socket, "errors")
+        assert event["counts"]["present"] == 1
+        assert event["content_hash"] == (await _call(server.get, "cells", path="n.ipynb")).json["content_hash"]
+        person.notebook.set_cell(0, source="a = 1")
+        assert (await _next_with(socket, "clean"))["counts"]["present"] == 0
+        # What is only taken out is a change too, and what is edited through us is told once.
+        del person.notebook.ycells[0]
+        assert (await _next_with(socket, "errors"))["counts"]["present"] == 1
+        edit = {"op": "insert", "after": None, "cell_type": "code", "source": "a = 2"}
+        answer = await _call(server.edit, "n.ipynb", edit)
+        event = await next_result(socket, "n.ipynb")
+        assert event["content_hash"] == answer["content_hash"]
+        await person.wait_for(lambda: person.sources[0] == "a = 2")
+        person.notebook.set_cell(0, source="a = 3")
+        newest = await next_result(socket, "n.ipynb")
+        assert newest["content_hash"] not in {event["content_hash"], None}
+    assert sources_of(server.root / "n.ipynb") == ["a = 1", "b = 2", "print(a, b)"]
 
 
 async def test_every_operation_goes_into_the_shared_document(server):
