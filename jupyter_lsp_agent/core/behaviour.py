@@ -56,7 +56,6 @@ class ServerBehaviour:
         advertise_pull: offer `textDocument.diagnostic`; false for a server whose pull is worse than its push.
         dynamic_registration: offer `dynamicRegistration` for it.
         merge_push_with_pull: its pushes hold findings that its pulls do not.
-        versioned_push: its pushes carry the document's version.
         quiet_period_seconds: a push is its last word once nothing more came for so long.
         first_quiet_period_seconds: the same for the first verdict on a document.
         first_push_seeds: its first push for a document is no verdict.
@@ -81,7 +80,6 @@ class ServerBehaviour:
     advertise_pull: bool = True
     dynamic_registration: bool = True
     merge_push_with_pull: bool = False
-    versioned_push: bool = True
     quiet_period_seconds: float = 0.15
     first_quiet_period_seconds: float | None = None
     first_push_seeds: bool = False

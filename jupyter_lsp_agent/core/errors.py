@@ -12,7 +12,7 @@ JupyterLspAgentError
 │                                     RequestTimeoutError(method, timeout_seconds)
 ├── ServerUnavailableError(reason)    ServerNotFoundError · SpawnFailedError · InitializeFailedError ·
 │                                     MarkedBrokenError · UntrustedError · PoolBusyError
-└── InstallError
+└── InstallError                      InstallStoppedError
 ClosedError(RuntimeError)             a mistake of ours: used after `aclose`
 ```
 
@@ -171,6 +171,10 @@ class PoolBusyError(ServerUnavailableError):
 
 class InstallError(JupyterLspAgentError):
     """A server could not be installed."""
+
+
+class InstallStoppedError(InstallError):
+    """Its install was ended before its time; that says nothing about the server."""
 
 
 class ClosedError(RuntimeError):

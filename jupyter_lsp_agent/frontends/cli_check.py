@@ -51,6 +51,10 @@ class CheckingService(Protocol):
         """The report on one document."""
         ...
 
+    async def settle_installs(self, tell: Callable[[str], None]) -> None:
+        """Wait for servers that checks missed and that are being installed, a bounded time."""
+        ...
+
 
 OpenService = Callable[[Settings], AbstractAsyncContextManager[CheckingService]]
 """Opens the service, for as long as the block lasts."""
@@ -92,6 +96,7 @@ async def run_check(
                 writer.write(job.file, report)
                 for sentence in baselines.take(job.file.path, report):
                     console.note(escape_hidden(sentence))
+            await service.settle_installs(lambda sentence: console.note(escape_hidden(sentence)))
     writer.close()
     for sentence in baselines.close():
         console.note(escape_hidden(sentence))

@@ -64,14 +64,21 @@ def check_notebook(path: str | os.PathLike[str], **options: Unpack[CheckOptions]
 
     request, settings = _request(path, options), _settings(options)
     with BlockingProvider(lambda: _open(settings)).lease() as portal:
-        return portal.call(lambda service: service.check(request))
+        return portal.call(lambda service: _check(service, request))
 
 
 async def async_check_notebook(path: str | os.PathLike[str], **options: Unpack[CheckOptions]) -> Report:
     """Check a notebook, or a plain file of a supported language, on the running loop; see `check_notebook`."""
     request = _request(path, options)
     async with _opened(_settings(options)) as service:
-        return await service.check(request)
+        return await _check(service, request)
+
+
+async def _check(service: "NotebookDiagnosticsService", request: CheckRequest) -> Report:
+    """The report; a server that it missed and that is being installed unasked is waited for, since the service ends."""
+    report = await service.check(request)
+    await service.settle_installs()
+    return report
 
 
 async def _open(settings: Settings) -> "NotebookDiagnosticsService":

@@ -13,6 +13,7 @@ import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import ServerNotFoundError
@@ -58,7 +59,7 @@ class ResolvedCommand:
         return next((folder for folder in real.parents if folder.name == "node_modules"), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CommandSearch:
     """Where commands are looked for; made once for a workspace.
 
@@ -84,8 +85,9 @@ class CommandSearch:
         """Whether programs of `folder` may be run."""
         return any(is_inside(folder, root) for root in self.trusted_roots)
 
+    @cached_property
     def safe_path(self) -> tuple[str, ...]:
-        """The entries of `PATH` from which a program may be chosen, in order."""
+        """The entries of `PATH` from which a program may be chosen, in order; looked at once."""
         return tuple(entry for entry in self.path if _may_choose(entry, self))
 
 
@@ -129,6 +131,11 @@ def resolve_command(
     raise ServerNotFoundError(f"{spec.title} ({program}) is not installed on this machine; {install_advice(spec)}")
 
 
+def missing_needs(spec: ServerSpec, search: CommandSearch) -> tuple[str, ...]:
+    """The programs beside `spec` without which it finds nothing, as far as they are not on this machine."""
+    return tuple(need for need in spec.needs if next(_places(spec, need, search, None), None) is None)
+
+
 def _find_needs(spec: ServerSpec, search: CommandSearch) -> tuple[Path, ...]:
     found = {need: next(_places(spec, need, search, None), None) for need in spec.needs}
     for need, place in found.items():
@@ -149,7 +156,7 @@ def _find_node(spec: ServerSpec, path: Path, search: CommandSearch) -> tuple[Pat
     if not first_line.startswith(b"#!") or b"node" not in first_line.rsplit(b"/", 1)[-1]:
         return ()
     installed = (read_installed(servers_folder(folder), NODE_ID) for folder in search.data_folders)
-    folders = [*search.safe_path(), *(str(one.folder / _BIN) for one in installed if one is not None)]
+    folders = [*search.safe_path, *(str(one.folder / _BIN) for one in installed if one is not None)]
     found = next((node for folder in folders if (node := _executable(Path(folder) / "node")) is not None), None)
     if found is None:
         raise ServerNotFoundError(
@@ -204,7 +211,7 @@ def _executable(path: Path) -> Path | None:
 
 
 def _on_path(program: str, search: CommandSearch) -> Path | None:
-    for entry in search.safe_path():
+    for entry in search.safe_path:
         path = _executable(Path(entry) / program)
         if path is not None and not _is_empty_proxy(path, program, search.environ):
             return path

@@ -121,9 +121,11 @@ def _choose(
 ) -> Interpreter:
     if named is not None:
         return _interpreter(_read_named(named), "--python")
-    project = _find_project_environment(folder, boundary, surroundings)
     kernel, elsewhere = _find_kernel(kernel_name or "", boundary, surroundings)
-    if kernel is not None and not (_is_own(kernel.prefix, surroundings) and project is not None):
+    if kernel is not None and not _is_own(kernel.prefix, surroundings):
+        return kernel
+    project = _find_project_environment(folder, boundary, surroundings)
+    if project is None and kernel is not None:
         return kernel
     found = project or _find_active(boundary, surroundings) or _interpreter(surroundings.own, OWN)
     return _with_elsewhere(found, elsewhere)

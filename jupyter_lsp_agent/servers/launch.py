@@ -113,7 +113,7 @@ def _is_configured(root: Path, files: Iterable[str]) -> bool:
 
 def _environment(search: CommandSearch, interpreter: Interpreter | None) -> dict[str, str]:
     environment = {key: value for key, value in search.environ.items() if key not in _INTERPRETER_VARIABLES}
-    path = list(search.safe_path())
+    path = list(search.safe_path)
     if interpreter is not None:
         if (interpreter.prefix / "pyvenv.cfg").is_file():
             environment["VIRTUAL_ENV"] = str(interpreter.prefix)

@@ -89,10 +89,6 @@ class ServerRegistry:
         left = (tuple(spec for spec in chain if self.override(spec.server_id).enabled) for chain in chains)
         return tuple(chain for chain in left if chain)
 
-    def candidates(self, language: str) -> tuple[ServerSpec, ...]:
-        """Every server of the chains of `language`, in order, without repeats."""
-        return tuple(dict.fromkeys(spec for chain in self.chains(language) for spec in chain))
-
     def is_known(self, language: str) -> bool:
         """Whether any server of a chain, switched off or not, speaks `language`."""
         return bool(self._chains(self.language(language)))

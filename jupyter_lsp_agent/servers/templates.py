@@ -131,6 +131,6 @@ def _stand_in_python(search: CommandSearch, interpreter: Interpreter) -> Path:
     if interpreter.version is None:
         return nothing
     name = "python{}.{}".format(*interpreter.version)
-    folders = [str(Path(sys.base_prefix) / "bin"), *search.safe_path()]
+    folders = [str(Path(sys.base_prefix) / "bin"), *search.safe_path]
     found = (shutil.which(str(Path(folder) / name)) for folder in folders)
     return next((Path(program) for program in found if program), nothing)

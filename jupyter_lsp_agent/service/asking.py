@@ -18,6 +18,7 @@ from jupyter_lsp_agent.core.diagnostic import Diagnostic
 from jupyter_lsp_agent.core.errors import (
     PoolBusyError,
     RequestError,
+    ServerNotFoundError,
 )
 from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.core.launch import ServerLaunch, TextDocument
@@ -35,7 +36,7 @@ from jupyter_lsp_agent.pool.keys import ClientKey
 from jupyter_lsp_agent.pool.pool import ClientPool
 from jupyter_lsp_agent.pool.shared_work import SharedWork
 from jupyter_lsp_agent.pool.snapshots import Watch
-from jupyter_lsp_agent.servers.commands import resolve_command
+from jupyter_lsp_agent.servers.commands import ResolvedCommand, resolve_command
 from jupyter_lsp_agent.servers.interpreters import Interpreter
 from jupyter_lsp_agent.servers.launch import build_launch
 from jupyter_lsp_agent.servers.roots import find_root, has_marker
@@ -246,7 +247,7 @@ def _candidate(question: Question, spec: ServerSpec, root: Path) -> Candidate:
     override = place.registry.override(spec.server_id)
 
     def prepare() -> ServerLaunch:
-        command = resolve_command(spec, place.search, override=override, root=root)
+        command = _resolve(question, spec, root)
         launch = build_launch(spec, command, root, search=place.search, interpreter=interpreter, override=override)
         return replace(launch, initialize_timeout_seconds=_handshake_seconds(spec, place))
 
@@ -254,6 +255,16 @@ def _candidate(question: Question, spec: ServerSpec, root: Path) -> Candidate:
     packages = interpreter.site_packages if interpreter else ()
     watch = Watch(root, spec.extensions, spec.root_markers, packages)
     return Candidate(ClientKey(spec.server_id, uri_from_path(root), environment), prepare, watch)
+
+
+def _resolve(question: Question, spec: ServerSpec, root: Path) -> ResolvedCommand:
+    """The command; where it is not there, it may be installed from now on, and the error says so."""
+    place = question.place
+    try:
+        return resolve_command(spec, place.search, override=place.registry.override(spec.server_id), root=root)
+    except ServerNotFoundError as error:
+        said = place.installs.want(spec, question.chain, place, root) if place.installs else None
+        raise ServerNotFoundError(said or str(error)) from None
 
 
 def _handshake_seconds(spec: ServerSpec, place: Place) -> float:

@@ -143,7 +143,7 @@ class Comparer:
     ) -> Compared:
         label = request.comparison.baseline
         search = await asyncio.to_thread(self._search_for, request)
-        git = find_git(search.environ, search.safe_path())
+        git = find_git(search.environ, search.safe_path)
         data = await asyncio.to_thread(read_at_revision, request.path, label.removeprefix(REVISION), git)
         cells = () if data is None else read_cells(request.path, data)
         if cells is None:

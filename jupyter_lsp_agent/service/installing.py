@@ -4,7 +4,6 @@ The recipes are the catalogue's; how they are carried out is in `servers.install
 all of it off.
 """
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +11,8 @@ from pathlib import Path
 from jupyter_lsp_agent.core.errors import InstallError, JupyterLspAgentError, ServerNotFoundError
 from jupyter_lsp_agent.core.files import read_regular_file
 from jupyter_lsp_agent.servers.commands import read_command_search, resolve_command
-from jupyter_lsp_agent.servers.install import Installer
-from jupyter_lsp_agent.servers.installed import read_all_installed, servers_folder
+from jupyter_lsp_agent.servers.install import Installer, is_installable
+from jupyter_lsp_agent.servers.installed import own_servers_folder, read_all_installed
 from jupyter_lsp_agent.servers.registry import ServerRegistry
 from jupyter_lsp_agent.servers.spec import ServerSpec
 from jupyter_lsp_agent.service.discovery import DiscoveredFile, DiscoveryOptions, discover
@@ -33,15 +32,12 @@ class ServerInstalls:
     """
 
     def __init__(self, settings: Settings, *, sys_prefix: bool, report: Callable[[str], None]) -> None:
-        from jupyter_core.paths import jupyter_data_dir
-
         servers = {language: [list(chain) for chain in chains] for language, chains in settings.servers.items()}
         self._registry = ServerRegistry(servers, settings.server_settings)
         self._is_off = settings.install_strategy == "off"
-        data = Path(sys.prefix) / "share" / "jupyter" if sys_prefix else Path(jupyter_data_dir())
-        self._servers = servers_folder(data)
+        self._servers = own_servers_folder(sys_prefix=sys_prefix)
         search = read_command_search()
-        self._search = replace(search, data_folders=(data, *search.data_folders))
+        self._search = replace(search, data_folders=(self._servers.parents[1], *search.data_folders))
         self._installer = Installer(self._servers, search, report)
 
     def listing(self) -> list[str]:
@@ -49,7 +45,7 @@ class ServerInstalls:
         there = {one.server_id: one for one in read_all_installed(self._servers)}
         lines = []
         for spec in self._registry:
-            if spec.install.pypi or spec.install.npm:
+            if is_installable(spec):
                 found = there.get(spec.server_id)
                 state = (
                     "not installed"

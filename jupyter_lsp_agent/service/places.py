@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jupyter_lsp_agent.core.errors import ServerUnavailableError, SettingsError
 from jupyter_lsp_agent.servers.commands import CommandSearch, read_command_search, resolve_command
@@ -13,6 +14,9 @@ from jupyter_lsp_agent.servers.roots import find_boundary, find_root
 from jupyter_lsp_agent.service.settings import Settings
 from jupyter_lsp_agent.service.trust import read_trusted_roots, trust_file
 from jupyter_lsp_agent.service.workspace import FILE_NAME, WorkspaceReader, narrow
+
+if TYPE_CHECKING:
+    from jupyter_lsp_agent.service.background_installs import BackgroundInstalls
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class Place:
         registry: the catalogue with these settings merged in.
         search: where commands are looked for.
         surroundings: what an interpreter is looked for in.
+        installs: what installs missing servers unasked; `None` where nothing does.
     """
 
     path: Path
@@ -34,6 +39,7 @@ class Place:
     registry: ServerRegistry = field(repr=False)
     search: CommandSearch = field(repr=False)
     surroundings: Surroundings = field(repr=False)
+    installs: "BackgroundInstalls | None" = field(default=None, repr=False)
 
 
 class PlaceFinder:
@@ -43,6 +49,9 @@ class PlaceFinder:
         settings: of this process.
         server_root: the server's root over REST, the current folder elsewhere.
     """
+
+    installs: "BackgroundInstalls | None" = None
+    """What installs missing servers unasked."""
 
     def __init__(self, settings: Settings, server_root: Path) -> None:
         self._settings = settings
@@ -70,10 +79,12 @@ class PlaceFinder:
         boundary = find_boundary(path, named=named, server_root=self._server_root)
         # Read each time: a user who trusts a folder need not restart a server for it.
         trusted = (*self._settings.trusted_roots, *read_trusted_roots(self._trust_file))
-        search = replace(self._search_for(boundary), trusted_roots=trusted)
+        search = self._search_for(boundary)
+        if search.trusted_roots != trusted:
+            search = self._searches[boundary] = replace(search, trusted_roots=trusted)
         settings = self._narrowed(path, boundary, search)
         surroundings = replace(self._surroundings, trusted_roots=trusted)
-        return Place(path, boundary, settings, self._registry_for(settings), search, surroundings)
+        return Place(path, boundary, settings, self._registry_for(settings), search, surroundings, self.installs)
 
     def _narrowed(self, path: Path, boundary: Path, search: CommandSearch) -> Settings:
         root = find_root(path, (FILE_NAME,), boundary) or boundary

@@ -5,10 +5,11 @@ with its reason; only a mistake of ours, or a setting that cannot be, is raised.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from jupyter_lsp_agent.core.clock import Clock, SystemClock
 from jupyter_lsp_agent.core.errors import NotebookError
@@ -29,6 +30,7 @@ from jupyter_lsp_agent.pool.keys import PoolLimits
 from jupyter_lsp_agent.pool.pool import ClientPool
 from jupyter_lsp_agent.pool.starting import starter
 from jupyter_lsp_agent.servers.commands import CommandSearch
+from jupyter_lsp_agent.servers.installed import own_servers_folder
 from jupyter_lsp_agent.service.asking import Asker
 from jupyter_lsp_agent.service.comparing import (
     Comparer,
@@ -55,6 +57,12 @@ from jupyter_lsp_agent.service.settings import Settings
 from jupyter_lsp_agent.service.status import build_status, running_status, with_probe
 from jupyter_lsp_agent.service.stores import OpenedDocument
 
+if TYPE_CHECKING:
+    from jupyter_lsp_agent.service.background_installs import BackgroundInstalls
+
+_SETTLE_SECONDS = 300.0
+"""How long a process that was to check once waits for servers that it began to install."""
+
 MAX_CELLS = 10_000
 """A notebook with more cells is not checked."""
 
@@ -75,6 +83,7 @@ class NotebookDiagnosticsService:
         limits = _limits(settings)
         self._start_client = starter(limits, clock)
         self._pool = ClientPool(limits, clock, self._start_client)
+        self._installs = self._places.installs = self._background_installs()
         self._asker = Asker(self._pool, clock)
         self._judge = DocumentJudge(self._asker)
         self._sessions = SessionStore(clock.monotonic_seconds)
@@ -85,6 +94,16 @@ class NotebookDiagnosticsService:
     async def open(cls, settings: Settings, *, server_root: Path | None = None, clock: Clock | None = None) -> Self:
         """A service on the running loop; it starts nothing before the first check."""
         return cls(settings, server_root=server_root or Path.cwd(), clock=clock or SystemClock())
+
+    def _background_installs(self) -> "BackgroundInstalls | None":
+        if self._settings.install_strategy != "auto":
+            return None
+        from jupyter_lsp_agent.service.background_installs import BackgroundInstalls
+
+        places, pool = self._places, self._pool
+        return BackgroundInstalls(
+            places.registry, own_servers_folder(), places.search, self._clock, on_installed=pool.choices.clear
+        )
 
     async def check(self, request: CheckRequest) -> Report:
         """The report on one document.
@@ -112,7 +131,8 @@ class NotebookDiagnosticsService:
     async def status(self) -> dict[str, Any]:
         """What servers there are, what runs and what failed, as the object of `GET status`."""
         pool = await self._pool.status()
-        return build_status(self._settings, self._places.registry, self._places.search, pool)
+        attempts = self._installs.attempts if self._installs else ()
+        return build_status(self._settings, self._places.registry, self._places.search, pool, attempts)
 
     async def probe(self) -> dict[str, Any]:
         """The status, after a handshake with every server that is installed: their versions, or what is wrong."""
@@ -126,12 +146,32 @@ class NotebookDiagnosticsService:
             SettingsError: no server has this id.
         """
         spec = self._places.registry.get(server_id)
+        if self._installs is not None:
+            self._installs.forget(spec.server_id)
         pool = await self._pool.restart(spec.server_id, _root_uri(root))
         return {"running": [running_status(one) for one in pool.running]}
+
+    async def settle_installs(self, tell: Callable[[str], None] = lambda _sentence: None) -> None:
+        """Wait, a bounded time, for servers that checks missed and that are being installed.
+
+        For callers whose service ends with their check, and would take the installs along.
+
+        Args:
+            tell: is told what is waited for, and what became of each server.
+        """
+        if self._installs is None:
+            return
+        if names := self._installs.under_way:
+            tell(f"installing {', '.join(names)}; waiting for its end, at most {_SETTLE_SECONDS:.0f} s")
+        await self._installs.settle(_SETTLE_SECONDS)
+        for attempt in self._installs.attempts:
+            tell(attempt.sentence())
 
     async def aclose(self) -> None:
         """Give up what is under way and stop every server."""
         try:
+            if self._installs is not None:
+                await self._installs.aclose()
             await self._asker.aclose()
         finally:
             await self._pool.aclose()

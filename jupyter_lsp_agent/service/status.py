@@ -1,7 +1,7 @@
 """The object of `GET status`: which servers there are, which run, which failed."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_lsp_agent.core.errors import ServerUnavailableError
 from jupyter_lsp_agent.core.uris import path_from_uri
@@ -11,17 +11,33 @@ from jupyter_lsp_agent.servers.registry import ServerRegistry
 from jupyter_lsp_agent.servers.spec import ServerSpec
 from jupyter_lsp_agent.service.settings import Settings
 
+if TYPE_CHECKING:
+    from jupyter_lsp_agent.service.background_installs import InstallAttempt
+
 
 def build_status(
-    settings: Settings, registry: ServerRegistry, search: CommandSearch, pool: PoolStatus
+    settings: Settings,
+    registry: ServerRegistry,
+    search: CommandSearch,
+    pool: PoolStatus,
+    attempts: Iterable["InstallAttempt"] = (),
 ) -> dict[str, Any]:
-    """The status as JSON has it."""
+    """The status as JSON has it.
+
+    Args:
+        settings: of this process.
+        registry: the catalogue.
+        search: where commands are looked for.
+        pool: what runs and what failed.
+        attempts: what was installed unasked.
+    """
     return {
         "enabled": settings.enabled,
         "wait_ms": settings.wait_ms,
         "servers": [_server(spec, registry, search) for spec in registry],
         "running": [running_status(one) for one in pool.running],
         "broken": [broken_status(one) for one in pool.broken],
+        "installs": [{"id": one.server_id, "state": one.state.value, "detail": one.problem} for one in attempts],
     }
 
 

@@ -26,3 +26,6 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield f"Running: {server['id']} for {server['root']}, {server['documents']} documents, {server['state']}"
     for server in status["broken"]:
         yield f"Failed: {server['id']} for {server['root']}: {server['reason']}"
+    for install in status.get("installs", ()):
+        problem = f": {install['detail']}" if install["detail"] else ""
+        yield f"Install of {install['id']}, which a check missed: {install['state']}{problem}"

@@ -18,7 +18,8 @@ PACKAGE = Path(jupyter_lsp_agent.__file__).parent
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 PURE = ("notebook", "diagnostics")
 STARTS_PROCESSES = {"jsonrpc/transport.py", "jsonrpc/supervisor.py", "servers/install.py", "service/history.py"}
-"""The supervisor is the process that starts servers on behalf of the transport."""
+STARTS_PROCESSES |= {"servers/install_guard.py"}
+"""The supervisor starts servers on behalf of the transport, the guard pip and npm on behalf of the installs."""
 READS_ENVIRONMENT = {"service/settings.py", "servers/commands.py", "servers/interpreters.py"}
 SHOWS_NUMBERS = {"notebook/unreadable.py"}
 """Places in a file that cannot be read are told as editors count, like those of `json` itself."""

@@ -128,7 +128,7 @@ REAL_SERVERS = (
         freshness=VERSIONED,
         settings={"python": {"pyrefly": {"displayTypeErrors": "force-on"}}},
     ),
-    python_server("zuban", "zuban", "server", freshness=PULL, behaviour=ServerBehaviour(versioned_push=False)),
+    python_server("zuban", "zuban", "server", freshness=PULL),
     python_server("basedpyright", "basedpyright-langserver", "--stdio", freshness=PULL),
     RealServer(
         "typescript-language-server",
@@ -140,9 +140,7 @@ REAL_SERVERS = (
         TS_GOOD,
         "not assignable",
         UNVERSIONED,
-        ServerBehaviour(
-            versioned_push=False, quiet_period_seconds=0.3, first_quiet_period_seconds=1.0, stale_push_seconds=0.6
-        ),
+        ServerBehaviour(quiet_period_seconds=0.3, first_quiet_period_seconds=1.0, stale_push_seconds=0.6),
         TSSERVER,
     ),
     RealServer(
@@ -178,9 +176,7 @@ REAL_SERVERS = (
         "first: 1\nsecond: [1, 2]\n",
         "flow",
         UNVERSIONED,
-        ServerBehaviour(
-            versioned_push=False, quiet_period_seconds=0.3, first_quiet_period_seconds=0.6, stale_push_seconds=0.4
-        ),
+        ServerBehaviour(quiet_period_seconds=0.3, first_quiet_period_seconds=0.6, stale_push_seconds=0.4),
     ),
     RealServer(
         "clangd",

@@ -46,7 +46,7 @@ class Row:
     wait_seconds: float | None = None
 
 
-WELL, UNVERSIONED = ServerBehaviour(), ServerBehaviour(versioned_push=False)
+WELL = ServerBehaviour()
 ROWS = [
     Row("nothing came", WELL, [], 1000, None),
     Row("our version, still warm", WELL, [(1, 7, 2)], 1.1, None, 0.05),
@@ -56,7 +56,7 @@ ROWS = [
     Row("the version before, after ours", WELL, [(1, 7, 0), (1.1, 6, 2)], 1.2, 0),
     Row("a second one restarts the quiet", WELL, [(1, 7, 0), (1.1, 7, 2)], 1.2, None, 0.05),
     Row("a second one is the verdict", WELL, [(1, 7, 0), (1.1, 7, 2)], 1.25, 2),
-    Row("no version at all", UNVERSIONED, [(1, None, 1)], 1.15, 1),
+    Row("no version at all", WELL, [(1, None, 1)], 1.15, 1),
     Row("one of two", ServerBehaviour(pushes_per_change=2), [(1, 7, 0)], 1000, None),
     Row("two of two", ServerBehaviour(pushes_per_change=2), [(1, 7, 0), (1.1, 7, 3)], 1.3, 3),
     Row("the seed", ServerBehaviour(first_push_seeds=True), [(1, 7, 3)], 1000, None),

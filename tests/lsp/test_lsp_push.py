@@ -8,7 +8,7 @@ import pytest
 from jupyter_lsp_agent.core.behaviour import Freshness, ReadySignal, ServerBehaviour
 from tests.support.fake_server import URI, Stage, error_item, on_stage
 
-UNVERSIONED = ServerBehaviour(versioned_push=False, quiet_period_seconds=0.2, first_quiet_period_seconds=1.0)
+UNVERSIONED = ServerBehaviour(quiet_period_seconds=0.2, first_quiet_period_seconds=1.0)
 
 
 def messages(report: Any) -> list[str]:

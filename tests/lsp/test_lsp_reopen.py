@@ -8,7 +8,7 @@ from jupyter_lsp_agent.core.behaviour import ServerBehaviour
 from jupyter_lsp_agent.lsp.client import FileChange, FileChangeKind
 from tests.support.fake_server import PULL, URI, Stage, error_item, on_stage
 
-UNVERSIONED = ServerBehaviour(versioned_push=False)
+UNVERSIONED = ServerBehaviour()
 
 
 def messages(report: Any) -> list[str]:

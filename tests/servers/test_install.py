@@ -140,7 +140,10 @@ def test_a_failed_install_keeps_what_was_there(world):
     spec = world.spec()
     world.installer.install(spec)
     before = world.folders()
-    with pytest.raises(InstallError, match=r"served: .*failed with exit code 1.*no version of served@9\.9"):
+    with pytest.raises(
+        InstallError,
+        match=r"served could not be installed: `npm install .*failed with exit code 1.*no version of served@9\.9",
+    ):
         world.installer.install(world.spec("9.9"))
     assert world.folders() == before
     assert world.run(spec) == "served@1.0"

@@ -47,12 +47,12 @@ def test_every_template_names_known_variables(tmp_path):
     assert set(re.findall(r"\{([a-z_]+)\}", read_catalogue())) - {"id"} <= set(variables)
 
 
-def test_pinned_recipes_name_one_version():
+def test_every_package_of_every_recipe_is_pinned_to_one_version():
     for spec in SPECS:
-        for requirement in spec.install.pypi[:1]:
-            assert "==" in requirement, requirement
-        for package in spec.install.npm[:1]:
-            assert re.search(r".@\d", package), package
+        for requirement in spec.install.pypi:
+            assert re.fullmatch(r"[\w.-]+==\d[\w.]*", requirement), requirement
+        for package in spec.install.npm:
+            assert re.fullmatch(r"(@[\w.-]+/)?[\w.-]+@\d+\.\d+\.\d+", package), package
 
 
 def test_the_default_chain_of_python():
@@ -95,7 +95,6 @@ def test_the_language_of_a_file(path, language):
 def test_a_user_chooses_one_chain_or_several(setting, chains, name):
     registry = ServerRegistry({name: setting})
     assert [ids(chain) for chain in registry.chains("python")] == chains
-    assert len(registry.candidates("python")) == sum(map(len, chains))
 
 
 def test_a_server_that_is_switched_off_leaves_its_chains():

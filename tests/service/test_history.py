@@ -235,7 +235,5 @@ def test_the_repositorys_own_git_is_not_run(tmp_path: Path, monkeypatch: pytest.
     entries = [".", "", str(repository.folder), *os.environ["PATH"].split(os.pathsep)]
     monkeypatch.setenv("PATH", os.pathsep.join(entries))
     search = read_command_search([repository.folder])
-    assert (
-        read_at_revision(repository.folder / "a.ipynb", "HEAD", find_git(search.environ, search.safe_path())) == b"one"
-    )
+    assert read_at_revision(repository.folder / "a.ipynb", "HEAD", find_git(search.environ, search.safe_path)) == b"one"
     assert not (tmp_path / "ran").exists()
