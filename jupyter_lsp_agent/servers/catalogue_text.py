@@ -18,8 +18,8 @@ catalogue, not this page.
 - **Install**: what `jupyter lsp-agent install ID` installs, or what to do by hand.
 - **Evidence**: the version that was run by the tests; `unproven`: taken from elsewhere, and not run.
 
-[INSTALLING.md](INSTALLING.md) says how servers come onto a machine, [SECURITY.md](SECURITY.md) what a workspace cannot make
-them run.
+How servers come onto a machine: [INSTALLING.md](INSTALLING.md). What a workspace cannot make them run:
+[SECURITY.md](SECURITY.md).
 
 | id | server | languages | asked | trust | install | evidence |
 |---|---|---|---|---|---|---|
