@@ -7,6 +7,7 @@ JupyterLspAgentError
 │                                     ContentChangedError · EditsDisabledError
 ├── SettingsError
 ├── InvalidRequestError
+├── InvalidReportError
 ├── TransportError   (bytes)          ServerExitedError(exit_code, stderr_tail) · ProtocolError (peer broke framing)
 ├── RequestError     (answers)        ResponseError(code, data) · InvalidResponseError(method) ·
 │                                     RequestTimeoutError(method, timeout_seconds)
@@ -78,6 +79,10 @@ class SettingsError(JupyterLspAgentError):
 
 class InvalidRequestError(JupyterLspAgentError):
     """A request is not as it must be."""
+
+
+class InvalidReportError(JupyterLspAgentError):
+    """What should be a report in JSON is none."""
 
 
 class TransportError(JupyterLspAgentError):
