@@ -7,6 +7,8 @@ judged again by the new ones (`contents_to_judge`, `delta.replay`) before anythi
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from itertools import groupby
 from typing import NewType
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic
@@ -139,6 +141,23 @@ class TrackedFinding:
     of_unparsed_cell: bool = False
 
 
+class Why(Enum):
+    """Why an older content is remembered."""
+
+    SEEN_WHOLE = auto()
+    """The newest that was looked at as a whole, where that is an older one: what is carried was found there."""
+    MENDED = auto()
+    """The newest in which something of the baseline was gone: where that came back since, it is not old any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waypoint:
+    """A content between the baseline's and the last one."""
+
+    why: Why
+    cells: tuple[Cell, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class LastVerdict:
     """The newest verdict of a session on a file, with what it carries.
@@ -148,19 +167,22 @@ class LastVerdict:
         findings: what was found, and what was not looked at again.
         judges: the last that each chain had.
         unparsed: cells of it that do not parse.
-        seen_whole: the newest content that was looked at as a whole, where that is an older one: what is carried
-            was found there.
+        waypoints: older contents, in order, that other judges would have to see as well to come to this verdict.
     """
 
     cells: tuple[Cell, ...]
     findings: tuple[TrackedFinding, ...]
     judges: Judges
     unparsed: frozenset[int] = frozenset()
-    seen_whole: tuple[Cell, ...] | None = None
+    waypoints: tuple[Waypoint, ...] = ()
 
     def accepted(self) -> "LastVerdict":
         """The same, as a baseline: all that it holds counts as old."""
-        return replace(self, findings=tuple(replace(tracked, in_baseline=True) for tracked in self.findings))
+        return replace(
+            self,
+            findings=tuple(replace(tracked, in_baseline=True) for tracked in self.findings),
+            waypoints=tuple(point for point in self.waypoints if point.why is not Why.MENDED),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +197,11 @@ class FileBaseline:
     cells: tuple[Cell, ...]
     last: LastVerdict | None = None
 
+    def is_all_old(self) -> bool:
+        """Whether the last verdict is the baseline itself, met or accepted."""
+        last = self.last
+        return last is not None and last.cells == self.cells and all(found.in_baseline for found in last.findings)
+
 
 def contents_to_judge(baseline: FileBaseline, judges: Judges) -> tuple[tuple[Cell, ...], ...]:
     """The older contents that these judges must see before their word on a newer one can be compared, in order.
@@ -188,5 +215,5 @@ def contents_to_judge(baseline: FileBaseline, judges: Judges) -> tuple[tuple[Cel
         return (baseline.cells,)
     if last.judges.agree_with(judges):
         return ()
-    contents = [baseline.cells, *([] if last.seen_whole is None else [last.seen_whole]), last.cells]
-    return tuple(dict.fromkeys(contents))
+    contents = [baseline.cells, *(point.cells for point in last.waypoints), last.cells]
+    return tuple(cells for cells, _ in groupby(contents))

@@ -17,13 +17,20 @@ from dataclasses import dataclass, replace
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic
 from jupyter_lsp_agent.core.positions import CellLine, TextPosition, TextRange, split_lines
-from jupyter_lsp_agent.diagnostics.baseline import Finding, LastVerdict, StateVerdict, TrackedFinding
+from jupyter_lsp_agent.diagnostics.baseline import (
+    Finding,
+    LastVerdict,
+    StateVerdict,
+    TrackedFinding,
+    Waypoint,
+    Why,
+)
 from jupyter_lsp_agent.diagnostics.causes import find_causes
 from jupyter_lsp_agent.diagnostics.finding_match import ComparedStates, match_findings
 from jupyter_lsp_agent.diagnostics.line_shift import LineShift, build_line_shift
 from jupyter_lsp_agent.diagnostics.places import CellPlace
 from jupyter_lsp_agent.diagnostics.report import CellReference, Status
-from jupyter_lsp_agent.notebook.model import Cell
+from jupyter_lsp_agent.notebook.model import Cell, CellKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,7 @@ def compute_delta(last: LastVerdict, current: StateVerdict) -> DiagnosticDelta:
             findings=(*(comparison.tracked(item) for item in stated), *carried),
             judges=last.judges.rolled_to(current.judges),
             unparsed=current.unparsed,
-            seen_whole=_seen_whole(last, current),
+            waypoints=comparison.waypoints(),
         ),
     )
 
@@ -137,13 +144,25 @@ class _Comparison:
             for place, finding in enumerate(self._found)
         )
 
+    def waypoints(self) -> tuple[Waypoint, ...]:
+        """Those of the last verdict that are still needed, and what became one now."""
+        kept = {point.why: point for point in self._last.waypoints}
+        if self._current.was_looked_at():
+            kept.pop(Why.SEEN_WHOLE, None)
+        elif Why.SEEN_WHOLE not in kept and not self._last.unparsed:
+            kept[Why.SEEN_WHOLE] = Waypoint(Why.SEEN_WHOLE, self._last.cells)
+        if any(old.in_baseline for old in self._fixed):
+            kept.pop(Why.MENDED, None)
+            kept[Why.MENDED] = Waypoint(Why.MENDED, self._current.cells)
+        return tuple(kept.values())
+
     def tracked(self, stated: StatedFinding) -> TrackedFinding:
         return _tracked(stated.finding, self._current, in_baseline=stated.status is Status.PREEXISTING)
 
     def _is_unseen(self, old: TrackedFinding) -> bool:
         """Whether a finding that is missing was not looked at."""
         place = _near_place(old.finding, self._shift)
-        if place is None:
+        if place is None or _holds_no_code(self._current.cells[place.cell_index]):
             return False
         if place.cell_index in self._current.unparsed:
             return not old.of_unparsed_cell or self._is_behind_a_fault(old.finding.start)
@@ -157,6 +176,11 @@ class _Comparison:
         return place is not None and any(
             found.cell_index == place.cell_index and found.start.line < place.line for found in self._found
         )
+
+
+def _holds_no_code(cell: Cell) -> bool:
+    """Whether there is nothing in a cell that a server could look at; of a damaged one that is not known."""
+    return cell.kind is not CellKind.CODE and cell.defect is None
 
 
 def _distinct(verdict: StateVerdict) -> tuple[Finding, ...]:
@@ -189,12 +213,3 @@ def _carry(old: TrackedFinding, shift: LineShift, cells: Sequence[Cell]) -> Trac
 def _moved(diagnostic: Diagnostic, line: int) -> TextRange:
     start, end = diagnostic.range.start, diagnostic.range.end
     return TextRange(TextPosition(line, start.column), TextPosition(line + end.line - start.line, end.column))
-
-
-def _seen_whole(last: LastVerdict, current: StateVerdict) -> tuple[Cell, ...] | None:
-    """The newest content that was looked at as a whole, where it is not the current one."""
-    if current.was_looked_at():
-        return None
-    if last.seen_whole is None and not last.unparsed:
-        return last.cells
-    return last.seen_whole

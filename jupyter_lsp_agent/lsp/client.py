@@ -185,12 +185,16 @@ class LanguageClient:
     async def did_change_watched_files(self, changes: Iterable[FileChange]) -> None:
         """Tell the server of files that changed on disk. What it pushed before is not believed any more.
 
+        Those of them that are open are closed first: a server believes an open document, whatever the disk says.
+
         Raises:
             TransportError: the server is gone.
         """
-        items = [{"uri": change.uri, "type": int(change.kind)} for change in changes]
+        told = tuple(changes)
+        items = [{"uri": change.uri, "type": int(change.kind)} for change in told]
         if items:
             self._documents.mark_outdated()
+            await self._documents.close_idle(change.uri for change in told)
             await self._session.notify(methods.DID_CHANGE_WATCHED_FILES, {"changes": items})
 
     async def wait_closed(self) -> TransportError:

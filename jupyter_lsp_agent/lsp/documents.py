@@ -16,7 +16,7 @@ import asyncio
 import itertools
 import re
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -144,11 +144,16 @@ class DocumentSync:
     async def close_surplus(self) -> None:
         """Close what was not used for longest until no more than the bound are open; nothing in use is closed."""
         surplus = len(self._documents) - self._max_open_documents
-        idle = [entry for entry in self._documents.values() if entry.users == 0][: max(0, surplus)]
-        if idle:
+        idle = [entry.uri for entry in self._documents.values() if entry.users == 0]
+        await self.close_idle(idle[: max(0, surplus)])
+
+    async def close_idle(self, uris: Iterable[str]) -> None:
+        """Close those of these documents that are open and that nobody uses."""
+        known = [entry for entry in map(self.find, uris) if entry is not None]
+        if known:
             async with self._change_gate:
-                for entry in idle:
-                    if entry.users == 0:  # still
+                for entry in known:
+                    if entry.users == 0 and self.find(entry.uri) is entry:  # still
                         await self._close(entry.uri)
 
     async def _close(self, uri: str) -> None:

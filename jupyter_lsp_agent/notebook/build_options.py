@@ -14,7 +14,6 @@ class BuildOptions:
     Attributes:
         kernel_names: names that the platform or IPython's start-up files give (`spark`).
         python_cell_magics: cell magics, without `%%`, whose body is Python in the notebook's namespace.
-        ignore_cell_tags: findings in cells with such a tag are not told; the cells' text stays.
         python_version: the kernel's (major, minor); `None`: as the notebook has it, else ours.
         guards: statements that a server takes for the last to run (`relocate` finds them).
         missing_modules: top-level names of modules that a server resolves and a kernel does not (folders without
@@ -26,7 +25,6 @@ class BuildOptions:
 
     kernel_names: frozenset[str] = frozenset()
     python_cell_magics: frozenset[str] = frozenset()
-    ignore_cell_tags: frozenset[str] = frozenset()
     python_version: tuple[int, int] | None = None
     guards: frozenset[Guard] = frozenset()
     missing_modules: frozenset[str] = frozenset()

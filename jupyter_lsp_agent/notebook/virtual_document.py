@@ -105,7 +105,6 @@ class VirtualNotebook:
         findings: our own, in cell coordinates.
         unchecked: lines that are in no document.
         needs: what would be good to know.
-        ignored_cells: cells whose findings are not told (`ignore_cell_tags`); `findings` has none of them already.
     """
 
     language: LanguageId | None
@@ -113,7 +112,6 @@ class VirtualNotebook:
     findings: tuple[CellDiagnostic, ...] = ()
     unchecked: tuple[UncheckedLines, ...] = ()
     needs: Needs = field(default_factory=Needs)
-    ignored_cells: frozenset[int] = frozenset()
 
 
 def build_virtual_documents(
@@ -132,16 +130,11 @@ def build_virtual_documents(
     cache.turn((options.magics, options.python_version))
     language = detect_language(notebook, partial(_is_python_cell, cache))
     own, foreign = _by_language(notebook, language)
-    ignored = frozenset(
-        cell.index for cell in notebook.cells if cell.tags and options.ignore_cell_tags.intersection(cell.tags)
-    )
     built = _python_notebook(own, options, cache) if language == PYTHON else _kernel_notebook(language, own)
     return replace(
         built,
         documents=(*built.documents, *(_whole_cell(cell) for cell in foreign)),
-        findings=tuple(finding for finding in built.findings if finding.cell_index not in ignored),
         unchecked=(*_defects(notebook), *built.unchecked),
-        ignored_cells=ignored,
     )
 
 

@@ -2,7 +2,8 @@
 
 Wait for room, start, watch, stop: so nothing that a caller does, or that is done to a caller, can leave a half-started
 server behind. A client takes up room until its process is gone, so that there are never more processes than allowed.
-Who comes in place of a client that died has its documents opened again, but for those that it was still looking at.
+Who comes in place of a client that died has its documents opened again, but for those that it was still looking at and
+those that are another text on the disk by now.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from jupyter_lsp_agent.core.launch import ServerLaunch, TextDocument
 from jupyter_lsp_agent.pool.broken import BrokenServers
 from jupyter_lsp_agent.pool.crashes import CrashHistory
 from jupyter_lsp_agent.pool.place import ClientT, Place
+from jupyter_lsp_agent.pool.snapshots import without_changed
 from jupyter_lsp_agent.pool.waiting import StoppedError, unless_stopped
 
 if TYPE_CHECKING:
@@ -111,7 +113,7 @@ class Lives(Generic[ClientT]):
             await pause(self._clock, seconds)
         client = await self._start_client(place.launch)
         try:
-            await client.reopen(self._left_open.pop(place.key, ()))
+            await client.reopen(await asyncio.to_thread(without_changed, self._left_open.pop(place.key, ())))
         except TransportError as error:
             await client.aclose()
             raise SpawnFailedError(f"{place.key.server_id} died as its documents were opened again: {error}") from error

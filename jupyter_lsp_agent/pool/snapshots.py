@@ -5,11 +5,13 @@ that these have changed. A look costs a walk over the workspace (names only; wha
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jupyter_lsp_agent.core.uris import uri_from_path
+from jupyter_lsp_agent.core.files import read_regular_file
+from jupyter_lsp_agent.core.launch import TextDocument
+from jupyter_lsp_agent.core.uris import path_from_uri, uri_from_path
 from jupyter_lsp_agent.lsp.client import FileChange, FileChangeKind
 
 _MAX_ENTRIES = 10_000
@@ -85,6 +87,19 @@ def find_changes(before: Snapshot, after: Snapshot) -> Changes:
         _difference(before.configuration, after.configuration),
         _difference(before.packages, after.packages),
     )
+
+
+def without_changed(documents: Iterable[TextDocument]) -> list[TextDocument]:
+    """The documents, without those that lie on the disk with another text than this."""
+    return [document for document in documents if not _lies_otherwise(document)]
+
+
+def _lies_otherwise(document: TextDocument) -> bool:
+    path = path_from_uri(document.uri)
+    try:
+        return path is not None and read_regular_file(path) != document.text.encode("utf-8", "replace")
+    except OSError:
+        return False
 
 
 def _difference(before: Mapping[Path, Stamp], after: Mapping[Path, Stamp]) -> tuple[FileChange, ...]:

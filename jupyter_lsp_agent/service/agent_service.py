@@ -86,7 +86,8 @@ class AgentService:
         if document_kind(document.location) is not DocumentKind.NOTEBOOK:
             raise InvalidRequestError(f"{name} has no cells: read it as a file")
         notebook = await beside_the_loop(len(document.data), lambda: _parse(document))
-        request = _request(document, Comparison(baseline="session" if key else "none", session=key))
+        comparison = Comparison(baseline="session" if key else "none", session=key, keeps=False)
+        request = _request(document, comparison)
         if not self._is_outside(request):
             self._begin(request)
         return list_cells(name, notebook)
@@ -109,7 +110,7 @@ class AgentService:
 
     async def touch(self, asked: AgentCheck, user: str, spent_seconds: float = 0.0) -> TouchAnswer:
         """Start the servers of a document, and let the session meet it."""
-        report = await self.check(replace(asked, touch=False), user, spent_seconds)
+        report = await self.check(asked, user, spent_seconds)
         missing = report.verdict is Verdict.NO_VERDICT and report.reason not in NOT_YET
         return TouchAnswer(not missing, report.reason if missing else None, report.detail if missing else None)
 
@@ -220,7 +221,7 @@ class AgentService:
             baseline=question.baseline,
             session=_key(question, user),
             before_bytes=None if proposed is None else document.data,
-            keeps=proposed is None,
+            keeps=proposed is None and not asked.touch,
         )
         view = await beside_the_loop(len(shown.data), lambda: _view(question, shown))
         return _request(shown, comparison, view=view, severity=question.severity)
@@ -234,7 +235,8 @@ class AgentService:
         """The report, or that there is none yet. A caller that hangs up cancels its check; a late check goes on."""
         if self._is_outside(request):
             return _outside(request)
-        task = self._begin(replace(request, wait_seconds=wait_seconds))
+        late = asyncio.Event()
+        task = self._begin(replace(request, wait_seconds=wait_seconds, is_awaited=lambda: not late.is_set()))
         longest = self._settings.first_wait_ms / 1000 if wait_seconds is None else wait_seconds
         try:
             done, _ = await asyncio.wait({task}, timeout=longest + _GRACE_SECONDS)
@@ -243,6 +245,7 @@ class AgentService:
             raise
         if done:
             return task.result()
+        late.set()
         self._end_later(task)
         return _no_verdict(
             request.display_path,

@@ -71,19 +71,18 @@ class Comparer:
 
     Args:
         sessions: what sessions know.
-        search_for: where programs may be taken from for the document of a request, for git.
     """
 
-    def __init__(self, sessions: SessionStore, search_for: Callable[[CheckRequest], CommandSearch]) -> None:
+    def __init__(self, sessions: SessionStore) -> None:
         self._sessions = sessions
-        self._search_for = search_for
 
-    def meet(self, request: CheckRequest, cells: tuple[Cell, ...]) -> None:
+    def meet(self, request: CheckRequest, cells: tuple[Cell, ...], check_number: int) -> None:
         """Have the session of a request meet the document, where it has not.
 
         Args:
             request: the request.
             cells: the checked content; the baseline is what was stored before it, where the request says so.
+            check_number: of this check.
         """
         asked = request.comparison
         if asked.session is None or self._sessions.find(asked.session, session_path(request.path)) is not None:
@@ -91,10 +90,19 @@ class Comparer:
         before = cells if asked.before_bytes is None else read_cells(request.path, asked.before_bytes)
         if before is not None:
             name = request.display_path or str(request.path)
-            self._sessions.meet(asked.session, session_path(request.path), before, name=name)
+            path = session_path(request.path)
+            self._sessions.meet(asked.session, path, before, name=name, check_number=check_number)
 
-    async def compare(self, request: CheckRequest, current: StateVerdict, judge_older: JudgeOlder) -> Compared:
+    async def compare(
+        self, request: CheckRequest, current: StateVerdict, judge_older: JudgeOlder, search: CommandSearch
+    ) -> Compared:
         """Compare a verdict with what the request asks for.
+
+        Args:
+            request: the request.
+            current: the verdict.
+            judge_older: has older contents judged.
+            search: where git may be taken from.
 
         Raises:
             InvalidRequestError: a revision that is none, or that cannot be read.
@@ -103,21 +111,36 @@ class Comparer:
         if asked.known is not None:
             return _compare_with_file(current, asked.known)
         if asked.baseline.startswith(REVISION):
-            return await self._compare_with_revision(request, current, judge_older)
+            return await _compare_with_revision(request, current, judge_older, search)
         if asked.baseline == SESSION and asked.session is not None:
             return await self._compare_with_session(request.path, asked, asked.session, current, judge_older)
         return Compared(NONE, delta_without_baseline(current))
 
-    def keep(self, request: CheckRequest, compared: Compared, report: Report) -> bool:
-        """Let the session's last verdict become this one; false where it must be compared again first."""
+    def keep(self, request: CheckRequest, compared: Compared, report: Report, check_number: int) -> bool:
+        """Let the session's last verdict become this one; false where it must be compared again first.
+
+        What nobody waits for any more is dropped, and what a later check of another content has overtaken.
+        """
         asked, last = request.comparison, compared.delta.last
-        if compared.keep_over is None or asked.session is None or last is None or not asked.keeps:
+        if compared.keep_over is None or asked.session is None or last is None or not request.is_awaited():
             return True
         path = session_path(request.path)
-        baseline = FileBaseline(compared.keep_over.cells, last)
-        name = request.display_path or str(request.path)
-        file = SessionFile(baseline, name=name, counts=report.counts, checked_at=report.checked_at)
+        if self._is_overtaken(asked.session, path, last, check_number):
+            return True
+        file = SessionFile(
+            FileBaseline(compared.keep_over.cells, last),
+            name=request.display_path or str(request.path),
+            counts=report.counts,
+            checked_at=report.checked_at,
+            check_number=check_number,
+        )
         return self._sessions.keep(asked.session, path, compared.keep_over, file)
+
+    def _is_overtaken(self, key: SessionKey, path: PurePath, last: LastVerdict, check_number: int) -> bool:
+        known = self._sessions.peek(key, path)
+        if known is None or known.baseline.last is None:
+            return False
+        return known.check_number > check_number and known.baseline.last.cells != last.cells
 
     async def _compare_with_session(
         self, location: Path, asked: Comparison, key: SessionKey, current: StateVerdict, judge_older: JudgeOlder
@@ -138,31 +161,35 @@ class Comparer:
         delta = await asyncio.to_thread(compute_delta, last, current)
         return Compared(SESSION, delta, last, baseline if asked.keeps else None)
 
-    async def _compare_with_revision(
-        self, request: CheckRequest, current: StateVerdict, judge_older: JudgeOlder
-    ) -> Compared:
-        label = request.comparison.baseline
-        search = await asyncio.to_thread(self._search_for, request)
-        git = find_git(search.environ, search.safe_path)
-        data = await asyncio.to_thread(read_at_revision, request.path, label.removeprefix(REVISION), git)
-        cells = () if data is None else read_cells(request.path, data)
-        if cells is None:
-            return Compared(UNKNOWN, delta_without_baseline(current))
-        last = await _last_verdict(FileBaseline(cells), current, judge_older)
-        if last is None:
-            return Compared(UNKNOWN, delta_without_baseline(current))
-        return Compared(label, await asyncio.to_thread(compute_delta, last, current), last)
+
+async def _compare_with_revision(
+    request: CheckRequest, current: StateVerdict, judge_older: JudgeOlder, search: CommandSearch
+) -> Compared:
+    label = request.comparison.baseline
+    git = find_git(search.environ, search.safe_path)
+    data = await asyncio.to_thread(read_at_revision, request.path, label.removeprefix(REVISION), git)
+    cells = () if data is None else read_cells(request.path, data)
+    if cells is None:
+        return Compared(UNKNOWN, delta_without_baseline(current))
+    last = await _last_verdict(FileBaseline(cells), current, judge_older)
+    if last is None:
+        return Compared(UNKNOWN, delta_without_baseline(current))
+    return Compared(label, await asyncio.to_thread(compute_delta, last, current), last)
 
 
 async def _last_verdict(baseline: FileBaseline, current: StateVerdict, judge_older: JudgeOlder) -> LastVerdict | None:
     """The last verdict, by judges that the current one may be compared with; `None` where that cannot be had."""
-    verdicts = []
-    for cells in contents_to_judge(baseline, current.judges):
+    contents = contents_to_judge(baseline, current.judges)
+    if not contents:
+        return baseline.last
+    verdicts: dict[tuple[Cell, ...], StateVerdict] = {}
+    for cells in dict.fromkeys(contents):
         verdict = await _verdict_on(cells, current, judge_older)
         if verdict is None or not verdict.judges.agree_with(current.judges):
             return None
-        verdicts.append(verdict)
-    return await asyncio.to_thread(replay, verdicts) if verdicts else baseline.last
+        verdicts[cells] = verdict
+    last = await asyncio.to_thread(replay, [verdicts[cells] for cells in contents])
+    return last.accepted() if baseline.is_all_old() else last
 
 
 async def _verdict_on(cells: tuple[Cell, ...], current: StateVerdict, judge_older: JudgeOlder) -> StateVerdict | None:

@@ -198,7 +198,6 @@ class DocumentJudge:
         return BuildOptions(
             kernel_names=frozenset(settings.kernel_names) | self._names_at_startup(place),
             python_cell_magics=frozenset(settings.python_cell_magics),
-            ignore_cell_tags=frozenset(settings.ignore_cell_tags),
             python_version=interpreter.version,
         )
 

@@ -250,7 +250,6 @@ def _joined(task: NotebookTask, built: VirtualNotebook, outcomes: list[Outcome])
     cells = {cell.index: cell for cell in task.notebook.cells}
     total = _sum(outcomes)
     findings = merge_cell_diagnostics((built.findings, total.findings))
-    findings = tuple(found for found in findings if found.cell_index not in built.ignored_cells)
     unchecked = (*_own_unchecked(built, cells), *total.unchecked)
     if task.interpreter.elsewhere is not None:
         findings, imports = set_aside_imports(findings, cells, task.interpreter.elsewhere)

@@ -47,12 +47,14 @@ class CheckedDocument:
         place: where it lies.
         content: what was checked.
         verdict: what was said of it.
+        check_number: of that check; they are numbered as they begin.
     """
 
     request: CheckRequest
     place: Place
     content: Content
     verdict: StateVerdict
+    check_number: int
 
     def references(self) -> frozenset[Reference]:
         """The modules and files that it names."""
@@ -76,7 +78,10 @@ class OtherFiles:
 
     def remember(self, document: CheckedDocument) -> None:
         """A document was checked as it is stored."""
-        self._recent.remember(session_path(document.request.path), document)
+        path = session_path(document.request.path)
+        known = self._recent.get(path)
+        if known is None or known.check_number < document.check_number:
+            self._recent.remember(path, document)
 
     def forget(self, path: Path) -> None:
         """A file or folder is gone, or has another name."""
@@ -117,9 +122,11 @@ class OtherFiles:
     async def _look_again(
         self, document: CheckedDocument, request: CheckRequest, view: ViewOptions
     ) -> dict[str, OtherFile]:
+        # A module may be another text on the disk by now; the server is not to go on believing the one of its check.
+        is_stored = document.content.notebook is not None
         try:
             judged = await self._judge.judge(
-                document.place, document.content, _without_waits(document, request), is_stored=True
+                document.place, document.content, _without_waits(document, request), is_stored=is_stored
             )
         except UncheckableError:
             return {}

@@ -1,5 +1,6 @@
 """What is asked of the service."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,7 +30,7 @@ class Comparison:
         session: whose baseline; `None` with `none` and `git:REV` only.
         before_bytes: the stored content that a session takes as baseline where it meets the document now; `None`: the
             checked content itself.
-        keeps: the session's last verdict becomes this one; false for what is only proposed.
+        keeps: the session's last verdict becomes this one; false for what is only proposed, or told to nobody.
     """
 
     baseline: str = "none"
@@ -56,6 +57,7 @@ class CheckRequest:
         timeout_seconds: from when a server takes the document up; `None`: the settings' waits.
         wait_seconds: in place of the settings' waits, for the whole answer.
         comparison: what the findings are compared with.
+        is_awaited: whether somebody still waits for the report; one that comes too late changes no state.
     """
 
     path: Path
@@ -70,6 +72,7 @@ class CheckRequest:
     timeout_seconds: float | None = None
     wait_seconds: float | None = None
     comparison: Comparison = field(default_factory=Comparison)
+    is_awaited: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 
     @property
     def is_proposed(self) -> bool:

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,7 +30,6 @@ from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.pool.keys import PoolLimits
 from jupyter_lsp_agent.pool.pool import ClientPool
 from jupyter_lsp_agent.pool.starting import starter
-from jupyter_lsp_agent.servers.commands import CommandSearch
 from jupyter_lsp_agent.servers.installed import own_servers_folder
 from jupyter_lsp_agent.service.asking import Asker
 from jupyter_lsp_agent.service.comparing import (
@@ -87,8 +87,9 @@ class NotebookDiagnosticsService:
         self._asker = Asker(self._pool, clock)
         self._judge = DocumentJudge(self._asker)
         self._sessions = SessionStore(clock.monotonic_seconds)
-        self._comparer = Comparer(self._sessions, self._search_for)
+        self._comparer = Comparer(self._sessions)
         self._others = OtherFiles(self._judge, self._sessions, clock)
+        self._check_numbers = count(1)
 
     @classmethod
     async def open(cls, settings: Settings, *, server_root: Path | None = None, clock: Clock | None = None) -> Self:
@@ -112,7 +113,7 @@ class NotebookDiagnosticsService:
             InvalidRequestError: the request names a revision that is none, or that cannot be read.
             SettingsError: the request names an interpreter that is none.
         """
-        case = _Case(request, self._clock.monotonic_seconds())
+        case = _Case(request, self._clock.monotonic_seconds(), next(self._check_numbers))
         try:
             place = await asyncio.to_thread(self._places.find, request.path, named=request.named)
             content = await self._read(case, place)
@@ -214,9 +215,6 @@ class NotebookDiagnosticsService:
         self._sessions.delete(session_path(path))
         self._others.forget(path)
 
-    def _search_for(self, request: CheckRequest) -> CommandSearch:
-        return self._places.find(request.path, named=request.named).search
-
     async def _read(self, case: "_Case", place: Place) -> Content:
         """The content to be judged; the session of the request meets it."""
         _require_allowed(place, is_enabled_elsewhere=self._settings.enabled)
@@ -230,7 +228,7 @@ class NotebookDiagnosticsService:
             content = notebook_content(await asyncio.to_thread(_read_notebook, stored))
             case.learn(text="", cells=content.cells)
         case.learn(language=content.language)
-        self._comparer.meet(case.request, content.cells)
+        self._comparer.meet(case.request, content.cells, case.number)
         return content
 
     async def _compare(self, case: "_Case", place: Place, content: Content, judged: Judged) -> Report:
@@ -241,17 +239,17 @@ class NotebookDiagnosticsService:
             return await self._judge_older(case.request, place, content.with_cells(cells))
 
         while True:
-            compared = await self._comparer.compare(case.request, judged.verdict, judge_older)
+            compared = await self._comparer.compare(case.request, judged.verdict, judge_older, place.search)
             case.learn(**facts_of(compared, case.facts, view))
             if not case.facts.other_files and is_news(case.request, compared, judged.verdict):
                 case.learn(
                     other_files=await self._others.changed_by(case.request, place, view, self._left(case, place))
                 )
             report = build_report(self._timed(case), view)
-            if report.counts is None or self._comparer.keep(case.request, compared, report):
+            if report.counts is None or self._comparer.keep(case.request, compared, report, case.number):
                 break
         if judged.was_answered and not case.request.is_proposed:
-            self._others.remember(CheckedDocument(case.request, place, content, judged.verdict))
+            self._others.remember(CheckedDocument(case.request, place, content, judged.verdict, case.number))
         return report
 
     async def _judge_older(self, request: CheckRequest, place: Place, content: Content) -> StateVerdict | None:
@@ -274,9 +272,10 @@ class NotebookDiagnosticsService:
 class _Case:
     """One check under way: what is known so far, so that a report without a verdict says all of it too."""
 
-    def __init__(self, request: CheckRequest, began_seconds: float) -> None:
+    def __init__(self, request: CheckRequest, began_seconds: float, number: int) -> None:
         self.request = request
         self.began_seconds = began_seconds
+        self.number = number
         self.facts = ReportFacts(
             path=request.display_path or str(request.path),
             kind=document_kind(request.path),

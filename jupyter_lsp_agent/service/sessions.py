@@ -36,12 +36,14 @@ class SessionFile:
         name: the file as its user names it.
         counts: of the last report; `None` before the first.
         checked_at: when that was.
+        check_number: of the check that gave it, or met the file; they are numbered as they begin.
     """
 
     baseline: FileBaseline
     name: str = ""
     counts: Counts | None = None
     checked_at: datetime | None = None
+    check_number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,9 @@ class SessionStore:
         session = self._sessions.get(key)
         return None if session is None else session.files.get(path)
 
-    def meet(self, key: SessionKey, path: PurePath, cells: tuple[Cell, ...], *, name: str = "") -> SessionFile:
+    def meet(
+        self, key: SessionKey, path: PurePath, cells: tuple[Cell, ...], *, name: str = "", check_number: int = 0
+    ) -> SessionFile:
         """What a session knows of a file; at first contact, `cells` become its baseline.
 
         Args:
@@ -84,9 +88,10 @@ class SessionStore:
             path: the file, absolute.
             cells: the stored content, before an edit of this request; a plain text file is one code cell.
             name: the file as its user names it.
+            check_number: of the check that meets it.
         """
         known = self.find(key, path)
-        return known or self._put(key, path, SessionFile(FileBaseline(cells), name))
+        return known or self._put(key, path, SessionFile(FileBaseline(cells), name, check_number=check_number))
 
     def keep(self, key: SessionKey, path: PurePath, compared_with: FileBaseline, file: SessionFile) -> bool:
         """Keep a verdict, unless another was kept since `compared_with` was read, or the session forgot the file.

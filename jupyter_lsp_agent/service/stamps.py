@@ -30,6 +30,7 @@ def stamp_circumstances(place: Place, language: LanguageId, request: CheckReques
     settings = place.settings
     specs = [spec for chain in choose_chains(place, language, request.server) for spec in chain]
     parts = [
+        language,
         sorted(settings.kernel_names),
         sorted(settings.python_cell_magics),
         [repr(place.registry.override(spec.server_id)) for spec in specs],

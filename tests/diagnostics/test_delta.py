@@ -1,12 +1,13 @@
 """What an edit did, state by state: tables over a toy checker whose word on a notebook is plain to see."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from jupyter_lsp_agent.diagnostics.delta import compute_delta
 from jupyter_lsp_agent.notebook.identity import match_cells
-from jupyter_lsp_agent.notebook.model import Cell
+from jupyter_lsp_agent.notebook.model import Cell, CellKind
 from tests.support.states import cells, outcome, run
 from tests.support.toy_checker import judge
 
@@ -216,6 +217,12 @@ class TestCellsThatDoNotParse:
             {"introduced": ["0:0:5 syntax"], "carried": ["0:0:6 foo", "0:1:6 foo"]},
             {"preexisting": ["1:0:6 foo", "1:1:6 foo"], "fixed": ["0:0:5 syntax"]},
         )
+
+
+def test_what_was_found_in_a_cell_that_is_text_now_is_fixed_although_another_is_broken() -> None:
+    before, broken = cells("x = 1", USE), cells("foo = (", USE)
+    check([before, (broken[0], replace(broken[1], kind=CellKind.MARKDOWN))],
+          {"introduced": ["0:0:6 syntax"], "fixed": ["1:0:6 foo"]})  # fmt: skip
 
 
 def test_the_edit_of_the_architecture_page() -> None:

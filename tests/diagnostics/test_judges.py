@@ -88,6 +88,27 @@ def test_what_was_carried_when_the_judges_changed_is_no_new_finding() -> None:
     assert outcome(delta) == {"outstanding": ["0:0:6 foo"], "fixed": ["0:0:5 syntax"]}
 
 
+def test_what_left_the_baseline_and_came_back_stays_new_when_the_judges_change() -> None:
+    """Looking at the first and the last content alone, it would have been there all the time."""
+    states = [cells(USE, "x = 1"), cells("print(1)", "x = 1"), cells(USE, "x = 1"), cells(USE, "x = 2")]
+    last = first_verdict(judge(states[0]))
+    for state in states[1:]:
+        last = compute_delta(last, judge(state)).last or last
+    contents = contents_to_judge(FileBaseline(states[0], last), OTHER)
+    again = replay([judge(content, OTHER, word="Identifier") for content in contents])
+    assert again.cells == states[-1]
+    assert outcome(compute_delta(again, judge(states[-1], OTHER, word="Identifier"))) == {"outstanding": ["0:0:6 foo"]}
+
+
+def test_the_last_content_is_judged_last_although_it_is_the_first_one_again() -> None:
+    states = [cells(USE), cells("print(1)"), cells(USE)]
+    last = first_verdict(judge(states[0]))
+    for state in states[1:]:
+        last = compute_delta(last, judge(state)).last or last
+    assert contents_to_judge(FileBaseline(states[0], last), OTHER) == tuple(states)
+    assert contents_to_judge(FileBaseline(states[0], last.accepted()), OTHER) == (states[0],)
+
+
 def test_without_a_known_baseline_everything_is_present_and_nothing_fixed() -> None:
     delta = delta_without_baseline(judge(cells(USE)))
     assert outcome(delta) == {"present": ["0:0:6 foo"]}

@@ -110,3 +110,19 @@ async def test_a_document_above_the_root_or_another_one_is_left_alone(tmp_path: 
             await check(service, tmp_path / folder / "helpers.py")
         (tmp_path / "a" / "helpers.py").write_text(BAD)
         assert told(await check(service, tmp_path / "a" / "helpers.py")) == {"n.ipynb": ([1], 0)}
+
+
+async def test_a_module_that_is_another_on_disk_by_now_is_not_taken_for_what_it_was(tmp_path: Path) -> None:
+    """It is judged again as it was at its check; whoever imports it must still see it as it lies there."""
+    base, middle = tmp_path / "base.py", tmp_path / "middle.py"
+    base.write_text(GOOD)
+    middle.write_text("from base import load\nvalue = 1\n")
+    notebook = write_notebook(tmp_path / "n.ipynb", "import middle", "middle.other")
+    async with opened_service(TY, tmp_path) as service:
+        for path in (base, middle, notebook):
+            await check(service, path)
+        middle.write_text("from base import load\nother = 1\n")
+        assert not (await check(service, notebook)).errors
+        base.write_text(BAD)
+        assert told(await check(service, base)) == {"middle.py": ([None], 0)}
+        assert not (await check(service, notebook)).errors

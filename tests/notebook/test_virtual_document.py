@@ -513,16 +513,6 @@ def test_names_of_a_file_that_is_run_are_bound() -> None:
     assert kernel_document(build("%run pre.py", "x")).advice[0].hides_names
 
 
-def test_findings_of_ignored_cells_are_left_out() -> None:
-    content = notebook_json("x = = 1", "y = = 2")
-    content["cells"][0]["metadata"] = {"tags": ["skip"]}
-    built = build_virtual_documents(
-        notebook_from_json(content, "x"), BuildOptions(ignore_cell_tags=frozenset({"skip"}))
-    )
-    assert [found.cell_index for found in built.findings] == [1]
-    assert built.ignored_cells == {0}
-
-
 def test_imports_that_go_wants_above_everything_keep_their_places() -> None:
     go = {"language_info": {"name": "go"}}
     sources = ("x := 1", 'import "fmt"\nimport (\n    yy "a/b" // c\n    "os"\n)\nfunc A() {}', 'import "fmt"')

@@ -51,11 +51,13 @@ class World:
         self.pool = ClientPool(limits, clock, starter(limits, clock))
         self.tracker = ChangeTracker(self.pool)
 
-    async def check(self) -> list[int]:
-        """The lines with errors."""
+    async def check(self, document: Path | None = None) -> list[int]:
+        """The lines with errors, of the document or of a file as it is stored."""
+        path = document or self.document
+        text = await asyncio.to_thread(path.read_text) if document else TEXT
 
         async def ask(client: LanguageClient):
-            return await client.diagnose(TextDocument(uri_from_path(self.document), "python", TEXT))
+            return await client.diagnose(TextDocument(uri_from_path(path), "python", text))
 
         async with asyncio.timeout(45):
             answer = await ask_first_working(self.pool, [self.candidate], ask, freshener=self.tracker)
@@ -86,6 +88,21 @@ async def test_a_module_that_changed_goes_and_comes_back(tmp_path, server_id):
         it.helper.unlink()
         assert await it.check() == [0]
         it.helper.write_text("value: int = 1\n")
+        assert await it.check() == []
+
+
+@servers
+async def test_a_module_that_was_checked_itself_and_then_changed_on_disk(tmp_path, server_id):
+    """The server has it open, and believes what it has; whoever changed it on the disk told nobody."""
+    async with world(tmp_path, server_id) as it:
+        assert await it.check(it.helper) == []
+        assert await it.check() == []
+        it.helper.write_text("other: int = 1\n")
+        assert await it.check() == [1]
+        it.helper.unlink()
+        assert await it.check() == [0]
+        it.helper.write_text("value: int = 1\nvalue.nope\n")
+        assert await it.check(it.helper) == [1]
         assert await it.check() == []
 
 

@@ -15,6 +15,7 @@ from jupyter_lsp_agent.core.errors import (
 )
 from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
 from jupyter_lsp_agent.core.launch import TextDocument
+from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.pool.place import PlaceState
 from tests.support.fake_clients import bench, make_key, make_launch, next_turn, until
 
@@ -336,3 +337,18 @@ async def test_the_documents_of_a_dead_client_are_opened_at_its_successor():
         await until(lambda: not it.pool.is_started(make_key()))
         second = await it.use()
         assert second.reopened == [document]
+
+
+async def test_a_document_that_is_another_text_on_disk_by_now_is_not_opened_at_the_successor(tmp_path):
+    same, other = tmp_path / "same.py", tmp_path / "other.py"
+    same.write_text("x = 1")
+    other.write_text("x = 2")
+    documents = [
+        TextDocument(uri_from_path(path), "python", "x = 1") for path in (same, other, tmp_path / "n.ipynb.py")
+    ]
+    async with bench() as it:
+        first = await it.use()
+        first.idle_documents = tuple(documents)
+        first.die()
+        await until(lambda: not it.pool.is_started(make_key()))
+        assert (await it.use()).reopened == [documents[0], documents[2]]

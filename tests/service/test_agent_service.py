@@ -16,6 +16,7 @@ from jupyter_lsp_agent.service.agent_service import AgentService
 from jupyter_lsp_agent.service.requests import CheckRequest, SessionKey
 from jupyter_lsp_agent.service.settings import Settings
 from tests.service.test_editing import MemoryStore
+from tests.support.fake_clients import until
 from tests.support.reports import facts
 from tests.support.small_notebooks import notebook_object
 
@@ -83,6 +84,7 @@ async def test_a_check_that_is_late_is_answered_in_time_and_goes_on():
     assert (report.verdict, report.reason) == (Verdict.NO_VERDICT, NoVerdictReason.TIMEOUT)
     assert "wait_ms" in report.detail
     assert desk.checks.cancelled == 0
+    assert not desk.checks.requests[0].is_awaited()
     await desk.service.aclose()
     assert desk.checks.cancelled == 1
     assert desk.checks.is_closed
@@ -116,7 +118,18 @@ async def test_what_a_check_is_asked_for():
     assert request.content_source is ContentSource.CONTENTS
     assert request.comparison.session == SessionKey("user", "s")
     assert (request.comparison.baseline, request.comparison.keeps) == ("session", True)
+    assert request.is_awaited()
     assert (request.view.cells, request.view.max_total) == ({1}, 3)
+
+
+async def test_what_is_told_to_nobody_is_no_verdict_of_the_session():
+    desk = Desk()
+    desk.checks.gate.set()
+    await desk.service.touch(decode_check({"path": "n.ipynb", "session": "s", "touch": True}), "user")
+    await desk.service.cells("n.ipynb", SessionKey("user", "s"))
+    await until(lambda: len(desk.checks.requests) == 2)
+    comparisons = [(request.comparison.session, request.comparison.keeps) for request in desk.checks.requests]
+    assert comparisons == [(SessionKey("user", "s"), False)] * 2
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Checks compared with sessions, revisions and known findings; a scripted server finds `BAD` wherever it stands."""
 
 import asyncio
+import json
 import os
 import shutil
 import subprocess
@@ -14,10 +15,11 @@ from jupyter_lsp_agent.core.errors import InvalidRequestError
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.diagnostics.baseline_file import baseline_entries
 from jupyter_lsp_agent.diagnostics.report import ContentSource, Report
+from jupyter_lsp_agent.service.other_files import OtherFiles
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
 from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 from jupyter_lsp_agent.service.stores import OpenedDocument
-from tests.support.services import SCRIPT, opened_service, scripted_settings, write_notebook
+from tests.support.services import SCRIPT, opened_service, scripted_chains, scripted_settings, write_notebook
 
 KEY = SessionKey("ada", "work")
 IN_SESSION = Comparison(baseline="session", session=KEY)
@@ -263,6 +265,88 @@ async def test_a_notebook_whose_code_goes_and_comes_back(tmp_path: Path) -> None
         assert said(await check(service, path)) == {"baseline": "session", "fixed": 1, "at": [(0, 0)]}
         write_notebook(path, "x = 1  # BAD")
         assert said(await check(service, path)) == {"baseline": "session", "introduced": 1}
+
+
+async def test_a_cell_that_is_left_out_for_a_while_is_neither_mended_nor_new(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "n.ipynb", "x = 1  # BAD", "y = 2")
+    tagged = json.loads(path.read_bytes())
+    tagged["cells"][0]["metadata"]["tags"] = ["skip-lsp-check"]
+    async with opened_service(scripted_settings(["good"]), tmp_path) as service:
+        assert said(await check(service, path)) == {"baseline": "session", "preexisting": 1}
+        path.write_text(json.dumps(tagged))
+        assert said(await check(service, path)) == {"baseline": "session"}
+        write_notebook(path, "x = 1  # BAD", "y = 2")
+        assert said(await check(service, path)) == {"baseline": "session", "preexisting": 1}
+
+
+async def test_another_language_of_the_kernel_makes_nothing_new_and_nothing_fixed(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "n.ipynb", "x = 1 // BAD", "x")
+    settings = scripted_chains([["good"]])
+    settings["servers"]["typescript"] = [["deno"]]
+    settings["server_settings"]["deno"] = settings["server_settings"]["ty"]
+    kernel = {"name": "deno", "language": "typescript", "display_name": "Deno"}
+    async with opened_service(settings, tmp_path) as service:
+        await check(service, path)
+        write_notebook(path, "x = 1 // BAD", "y = 'BAD'")
+        assert said(await check(service, path)) == {"baseline": "session", "preexisting": 1, "introduced": 1}
+        write_notebook(path, "x = 1 // BAD", "y = 'BAD'", kernelspec=kernel)
+        report = await check(service, path)
+    assert [server.language for server in report.servers] == ["typescript"]
+    assert said(report) == {"baseline": "session", "preexisting": 1, "outstanding": 1}
+
+
+async def test_what_was_accepted_stays_old_under_another_server(tmp_path: Path) -> None:
+    """Also what was carried at that time, since its cell did not parse."""
+    path = write_notebook(tmp_path / "n.ipynb", "x = 1")
+    document = OpenedDocument("n.ipynb", path, path.read_bytes(), ContentSource.CONTENTS)
+    async with opened_service(scripted_settings(["good", "push"]), tmp_path) as service:
+        await check(service, path)
+        write_notebook(path, "x = 1  # BAD")
+        await check(service, path)
+        write_notebook(path, "x = (  # BAD")
+        assert said(await check(service, path)) == {"baseline": "session", "introduced": 1, "carried": 1}
+        await service.accept(KEY, document)
+        other = {"server": ServerId("basedpyright")}
+        assert said(await check(service, path, **other)) == {"baseline": "session", "preexisting": 1, "carried": 1}
+        write_notebook(path, "x = 1  # BAD")
+        expected = {"baseline": "session", "preexisting": 1, "fixed": 1, "at": [(0, 0)]}
+        assert said(await check(service, path, **other)) == expected
+
+
+async def test_a_report_that_nobody_waits_for_any_more_changes_no_state(tmp_path: Path) -> None:
+    path = write_notebook(tmp_path / "n.ipynb", "x = 1")
+    async with opened_service(scripted_settings(["good"]), tmp_path) as service:
+        await check(service, path)
+        write_notebook(path, "x = 1", "BAD")
+        assert said(await check(service, path, is_awaited=lambda: False)) == {"baseline": "session", "introduced": 1}
+        assert said(await check(service, path)) == {"baseline": "session", "introduced": 1}
+
+
+async def test_a_check_that_a_later_one_overtook_does_not_take_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_notebook(tmp_path / "n.ipynb", "x = 1")
+    older = notebook_bytes(tmp_path, "x = 1", "SLOW = 'BAD'")
+    reached, gate = asyncio.Event(), asyncio.Event()
+
+    async def held(*_arguments: Any) -> dict[str, Any]:
+        """In place of a long look at other files."""
+        reached.set()
+        await gate.wait()
+        return {}
+
+    async with opened_service(scripted_settings(["good"]), tmp_path) as service:
+        await check(service, path)
+        monkeypatch.setattr(OtherFiles, "changed_by", held)
+        stored = {"content_bytes": older, "content_source": ContentSource.CONTENTS}
+        first = asyncio.create_task(check(service, path, **stored))
+        await reached.wait()
+        monkeypatch.undo()
+        write_notebook(path, "x = 1", "y = 2\nz = 'BAD'")
+        assert said(await check(service, path)) == {"baseline": "session", "introduced": 1}
+        gate.set()
+        assert said(await first) == {"baseline": "session", "introduced": 1}
+        assert said(await check(service, path)) == {"baseline": "session", "outstanding": 1}
 
 
 async def test_a_document_is_one_however_its_path_is_written(tmp_path: Path) -> None:
