@@ -1,7 +1,12 @@
 """`install`, `uninstall` and `trust`: what servers there are, and what they may run."""
 
 import argparse
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from jupyter_lsp_agent.frontends.cli_arguments import USAGE_ERROR
 from jupyter_lsp_agent.frontends.cli_console import Console
@@ -20,7 +25,8 @@ def run_install(options: argparse.Namespace, settings: Settings, console: Consol
     if options.dry_run:
         console.result("".join(f"{line}\n" for line in installs.plan(names)))
         return 0
-    problems = installs.install(names)
+    with _ended_by_sigterm():
+        problems = installs.install(names)
     for problem in problems:
         console.note(problem)
     return USAGE_ERROR if problems else 0
@@ -45,3 +51,20 @@ def run_trust(options: argparse.Namespace, _settings: Settings, console: Console
         return 0
     console.note(f"{folder} was not trusted by this command; see `trusted_roots` in Jupyter's configuration")
     return USAGE_ERROR
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """A request to terminate ends the block as Ctrl-C does, so that half an install is removed."""
+
+    def terminate(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

