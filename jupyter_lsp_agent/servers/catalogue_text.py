@@ -1,15 +1,22 @@
-"""The catalogue as a page for people: `python -m jupyter_lsp_agent.servers.catalogue_text > docs/SERVERS.md`."""
+"""The catalogue as a page for people: `python -m jupyter_lsp_agent.servers.catalogue_text docs/SERVERS.md`.
+
+What stands on the page below the catalogue, the table of a run of all servers, stays.
+"""
 
 import sys
+from pathlib import Path
 
 from jupyter_lsp_agent.servers.registry import ServerRegistry
 from jupyter_lsp_agent.servers.spec import InstallRecipe, ServerSpec
 
+RUN_TITLE = "## A run of all"
+"""Where the page goes on with what is not made from the catalogue."""
+
 _HEAD = """\
 # Language servers
 
-Made from `jupyter_lsp_agent/servers/catalogue.toml` by `python -m jupyter_lsp_agent.servers.catalogue_text`; change the
-catalogue, not this page.
+Made from `jupyter_lsp_agent/servers/catalogue.toml` by
+`python -m jupyter_lsp_agent.servers.catalogue_text docs/SERVERS.md`; change the catalogue, not this page. Below it is what a run of all proven servers showed.
 
 - **Asked** is the server's place in its languages' default chains: within a chain, the first that can be had speaks.
   `opt-in`: in no chain, unless `servers` puts it there.
@@ -58,5 +65,11 @@ def _recipe(recipe: InstallRecipe) -> str:
     return ", ".join(packages) or recipe.hint
 
 
+def renew_page(page: Path, registry: ServerRegistry) -> None:
+    """Write the catalogue into its page; what stands below it stays."""
+    _, title, kept = page.read_text(encoding="utf-8").partition(RUN_TITLE)
+    page.write_text(f"{render_catalogue(registry)}\n{title}{kept}", encoding="utf-8")
+
+
 if __name__ == "__main__":
-    sys.stdout.write(render_catalogue(ServerRegistry()))
+    renew_page(Path(sys.argv[1]), ServerRegistry())

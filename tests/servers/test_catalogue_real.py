@@ -1,21 +1,32 @@
 """Every server that the catalogue calls proven, as the catalogue starts it: a mistake found, mended, found, mended.
 
-A server that is not on this machine is skipped and named. To have them: put each into a folder
-`jupyter-lsp-agent/servers/<id>` of a Jupyter data folder.
+The run prints a table of them at its end, which `docs/SERVERS.md` keeps. A server that is not on this machine is
+skipped, counted and named there; `.ci/run` has eight installed by our own `install`, `.ci/run --full` all, and there a
+missing one is a failure.
 """
 
 import asyncio
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
 import pytest
 
 from jupyter_lsp_agent.core.clock import SystemClock
+from jupyter_lsp_agent.core.errors import ServerNotFoundError
 from jupyter_lsp_agent.core.launch import TextDocument
 from jupyter_lsp_agent.core.uris import uri_from_path
-from jupyter_lsp_agent.lsp.client import LanguageClient
-from tests.support.real_servers import REGISTRY, real_launch
+from jupyter_lsp_agent.lsp.client import DiagnosticReport, LanguageClient
+from jupyter_lsp_agent.servers.commands import CommandSource, ResolvedCommand, read_command_search
+from jupyter_lsp_agent.servers.spec import ServerSpec
+from jupyter_lsp_agent.service.asking import tidy_version
+from tests.support.full import FULL
+from tests.support.processes import survivors
+from tests.support.real_servers import REGISTRY, find_real, real_launch
+from tests.support.server_runs import HEAD, IN_EVERY_RUN, MISSING, RUNS, ServerRun
 
 
 @dataclass(frozen=True)
@@ -116,18 +127,65 @@ async def test_a_mistake_is_found_mended_found_and_mended(tmp_path, server_id):
     language = REGISTRY.language_of(path)
     if language is None or not spec.takes(language):
         language = spec.languages[0]
+    command = require(server_id, root)
     client = LanguageClient(real_launch(server_id, root, tmp_path / "data", trusted_roots=(root,)), clock=SystemClock())
 
-    async def findings(text: str) -> int:
+    async def findings(text: str) -> DiagnosticReport:
         document = TextDocument(uri_from_path(path), spec.language_id(language, Path(case.file_name).suffix), text)
-        return len((await client.diagnose(document)).diagnostics)
+        return await client.diagnose(document)
 
     async with asyncio.timeout(100):
         await client.start()
         try:
-            counts = [await findings(text) for text in (case.bad, case.good, case.bad, case.good)]
+            reports = [await findings(text) for text in (case.bad, case.good, case.bad, case.good)]
+            processes = tree_of(client.pid)
         finally:
             await client.aclose()
-    left = case.leftover
+    counts, left = [len(report.diagnostics) for report in reports], case.leftover
+    alive = await asyncio.to_thread(survivors, processes)
+    RUNS.append(
+        ServerRun(
+            server_id,
+            tidy_version(client.server_version) or pinned_version(spec),
+            "our `install`" if command.source is CommandSource.INSTALLED else "the system",
+            case.file_name,
+            tuple(counts),
+            tuple(report.elapsed_seconds for report in reports),
+            len(alive),
+        )
+    )
     assert counts[1] == counts[3] == left
     assert counts[0] == counts[2] > left
+    assert not alive
+
+
+def require(server_id: str, root: Path) -> ResolvedCommand:
+    """Its command. Without it the test is skipped; in CI, which installs it, it fails."""
+    try:
+        return find_real(server_id, read_command_search((root,)))
+    except ServerNotFoundError as error:
+        MISSING.append(server_id)
+        if os.environ.get("CI") and (FULL or server_id in IN_EVERY_RUN):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+
+
+def pinned_version(spec: ServerSpec) -> str:
+    """The version that its recipe names, for one that does not give its own."""
+    packages = (*spec.install.pypi, *spec.install.npm)
+    return re.split("==|@", packages[0])[-1] if packages else "?"
+
+
+def tree_of(pid: int | None) -> list[psutil.Process]:
+    """A server's process and all that it started."""
+    assert pid is not None
+    process = psutil.Process(pid)
+    return [process, *process.children(recursive=True)]
+
+
+def test_the_page_keeps_the_table_of_a_run_of_all():
+    page = (Path(__file__).parents[2] / "docs/SERVERS.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w-]+)` \| \S* \| (?:our `install`|the system) \| .* \| yes \|$", page, re.MULTILINE)
+    assert rows == sorted(CASES)
+    assert f"{len(CASES)} servers ran, 0 were skipped." in page
+    assert all(line in page for line in HEAD)

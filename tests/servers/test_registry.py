@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from jupyter_lsp_agent.core.errors import SettingsError
-from jupyter_lsp_agent.servers.catalogue_text import render_catalogue
+from jupyter_lsp_agent.servers.catalogue_text import RUN_TITLE, render_catalogue
 from jupyter_lsp_agent.servers.commands import CommandSearch
 from jupyter_lsp_agent.servers.registry import ServerRegistry, read_catalogue
 from jupyter_lsp_agent.servers.templates import template_variables
@@ -140,4 +140,5 @@ def test_an_entry_with_an_unknown_key_is_refused():
 
 def test_the_page_about_the_servers_is_made_from_the_catalogue():
     page = Path(__file__).parents[2] / "docs/SERVERS.md"
-    assert page.read_text(encoding="utf-8") == render_catalogue(REGISTRY)
+    made, _, _ = page.read_text(encoding="utf-8").partition(f"\n{RUN_TITLE}")
+    assert made == render_catalogue(REGISTRY)

@@ -9,13 +9,27 @@ import pytest
 
 from jupyter_lsp_agent.core.errors import ServerNotFoundError
 from jupyter_lsp_agent.core.launch import ServerLaunch
-from jupyter_lsp_agent.servers.commands import read_command_search, resolve_command
+from jupyter_lsp_agent.servers.commands import CommandSearch, ResolvedCommand, read_command_search, resolve_command
 from jupyter_lsp_agent.servers.interpreters import Interpreter
 from jupyter_lsp_agent.servers.launch import build_launch
 from jupyter_lsp_agent.servers.registry import ServerRegistry
 
 REGISTRY = ServerRegistry()
 _CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+INSTALLED = Path(os.environ.get("JUPYTER_LSP_AGENT_TEST_SERVERS") or _CHECKOUT / ".ci-cache" / "servers") / "data"
+"""The Jupyter data folder that `.ci/run` has our own `install` fill."""
+
+
+def find_real(server_id: str, search: CommandSearch) -> ResolvedCommand:
+    """This server's command: installed for the tests, or wherever it lies on this machine.
+
+    Raises:
+        ServerNotFoundError: it is nowhere.
+    """
+    folders = (INSTALLED, *search.data_folders)
+    return resolve_command(REGISTRY.get(server_id), replace(search, data_folders=folders))
 
 
 def real_launch(
@@ -29,7 +43,7 @@ def real_launch(
     search = replace(read_command_search((root,), trusted_roots), own_data=own_data)
     spec = REGISTRY.get(server_id)
     try:
-        command = resolve_command(spec, search)
+        command = find_real(server_id, search)
     except ServerNotFoundError as error:
         pytest.skip(str(error))
     return build_launch(spec, command, root, search=search, interpreter=interpreter)
