@@ -16,7 +16,8 @@ _HEAD = """\
 # Language servers
 
 Made from `jupyter_lsp_agent/servers/catalogue.toml` by
-`python -m jupyter_lsp_agent.servers.catalogue_text docs/SERVERS.md`; change the catalogue, not this page. Below it is what a run of all proven servers showed.
+`python -m jupyter_lsp_agent.servers.catalogue_text docs/SERVERS.md`; change the catalogue, not this page.
+Below it is what a run of all proven servers showed.
 
 - **Asked** is the server's place in its languages' default chains: within a chain, the first that can be had speaks.
   `opt-in`: in no chain, unless `servers` puts it there.
