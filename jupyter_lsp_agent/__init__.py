@@ -86,3 +86,17 @@ def _jupyter_server_extension_points() -> list[dict[str, object]]:
     from jupyter_lsp_agent.frontends.server_extension.app import LspAgentApp
 
     return [{"module": __name__, "app": LspAgentApp}]
+
+
+def load_ipython_extension(ipython: object) -> None:
+    """`%load_ext jupyter_lsp_agent`: add `%lsp_check` to a shell."""
+    from jupyter_lsp_agent.frontends.magic.extension import load
+
+    load(ipython)
+
+
+def unload_ipython_extension(ipython: object) -> None:
+    """`%unload_ext jupyter_lsp_agent`: take it away again, and stop what it started."""
+    from jupyter_lsp_agent.frontends.magic.extension import unload
+
+    unload(ipython)

@@ -151,6 +151,7 @@ _PYTHON_BODIES: dict[str, CellMagic] = {
     "prun": CellMagic(BodyKind.PYTHON, first_line=FirstLine.STATEMENT, options=_PRUN_OPTIONS, refuses_await=True),
     "debug": CellMagic(BodyKind.PYTHON, first_line=FirstLine.STATEMENT, options="b:"),
     "memit": CellMagic(BodyKind.PYTHON, first_line=FirstLine.STATEMENT, options="r:t:i:oc"),
+    "lsp_check": CellMagic(BodyKind.OWN_SCOPE),
     **_python("px", "ipytest", "run_pytest", "heat", "snakeviz", "pyinstrument", "scalene", "wandb", "notify", "manim"),
     **_python("pyspark", "viztracer", "memray_flamegraph", "cudf.pandas.profile", "cudf.pandas.line_profile"),
 }

@@ -34,7 +34,7 @@ MAX_SESSION_LENGTH = 128
 _SESSION = re.compile(rf"[\x20-\x7e]{{1,{MAX_SESSION_LENGTH}}}")
 _BASELINES = re.compile(r"session|none|git:[^\s-]\S{0,250}")
 _VIEW = ("severity", "statuses", "cells", "max_per_cell", "max_total")
-_CHECK = ("path", "session", "content", "baseline", *_VIEW, "wait_ms", "touch")
+_CHECK = ("path", "session", "content", "baseline", *_VIEW, "wait_ms", "touch", "remember")
 _EDITS = ("path", "session", "baseline", *_VIEW, "wait_ms", "if_hash", "dry_run", "check", "edits")
 
 
@@ -63,10 +63,18 @@ class AgentQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCheck:
-    """A check. `content`: checked in place of the stored document; `touch`: only start, and take the baseline."""
+    """A check.
+
+    Attributes:
+        question: what is asked.
+        content: checked in place of the stored document.
+        remember: `content` is what its user has before them, saved or not: the session's verdict becomes that of it.
+        touch: only start the servers, and take the baseline.
+    """
 
     question: AgentQuestion
     content: bytes | None = field(default=None, repr=False)
+    remember: bool = False
     touch: bool = False
 
 
@@ -90,7 +98,11 @@ def decode_check(body: object) -> AgentCheck:
     fields = Fields(body, _CHECK, "the request")
     question = _question(fields)
     content = _content(fields.raw("content"), fields)
-    return AgentCheck(question=question, content=content, touch=fields.boolean("touch", default=False))
+    remember = fields.boolean("remember", default=False)
+    if remember and (content is None or question.session is None):
+        raise InvalidRequestError('the request: "remember" needs "content" and a "session" that remembers it')
+    touch = fields.boolean("touch", default=False)
+    return AgentCheck(question=question, content=content, remember=remember, touch=touch)
 
 
 def decode_edits(body: object) -> AgentEdit:

@@ -220,8 +220,8 @@ class AgentService:
         comparison = Comparison(
             baseline=question.baseline,
             session=_key(question, user),
-            before_bytes=None if proposed is None else document.data,
-            keeps=proposed is None and not asked.touch,
+            before_bytes=None if proposed is None or asked.remember else document.data,
+            keeps=asked.remember or (proposed is None and not asked.touch),
         )
         view = await beside_the_loop(len(shown.data), lambda: _view(question, shown))
         return _request(shown, comparison, view=view, severity=question.severity)

@@ -57,6 +57,10 @@ class LoopThread:
             future.cancel()
             raise
 
+    def submit(self, work: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
+        """Begin `work` on the loop, and wait for nothing."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
     def stop(self) -> None:
         """End the loop and wait for its thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -131,6 +135,10 @@ class BlockingPortal(Generic[S]):
     def call(self, verb: Callable[[S], Coroutine[Any, Any, T]], *, timeout_seconds: float | None = None) -> T:
         """`verb` of the object, awaited on its loop; see `LoopThread.run`."""
         return self._thread.run(verb(self._resource), timeout_seconds=timeout_seconds)
+
+    def submit(self, verb: Callable[[S], Coroutine[Any, Any, T]]) -> "concurrent.futures.Future[T]":
+        """`verb` of the object, begun on its loop; see `LoopThread.submit`."""
+        return self._thread.submit(verb(self._resource))
 
     def close(self) -> None:
         """Close the object and end its thread."""

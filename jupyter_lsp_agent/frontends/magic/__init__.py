@@ -1,0 +1,1 @@
+"""`%lsp_check`: the verdict where one works, inside a kernel."""

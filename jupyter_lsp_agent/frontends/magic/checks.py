@@ -1,0 +1,299 @@
+"""The recipe of a check from inside a kernel; it runs on a thread of its own, so that the kernel can be interrupted.
+
+Find the notebook, read its content, let an engine check it, and add what only the kernel knows. The Jupyter server's
+warm language servers are used where it would take the same Python as this kernel; else a service of our own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
+from jupyter_lsp_agent.core.errors import InvalidRequestError
+from jupyter_lsp_agent.core.ids import ServerId
+from jupyter_lsp_agent.diagnostics.build import no_verdict_report
+from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
+from jupyter_lsp_agent.diagnostics.hidden_state import with_hidden_state
+from jupyter_lsp_agent.diagnostics.report import ContentSource, NoVerdictReason, Report, Status
+from jupyter_lsp_agent.frontends.magic.content import HISTORY_NAME, ContentFinder, KernelContent
+from jupyter_lsp_agent.frontends.magic.engines import CheckTask, OwnEngine, ServerEngine
+from jupyter_lsp_agent.frontends.magic.execution_log import AskingCell
+from jupyter_lsp_agent.frontends.magic.jupyter_servers import ServerAnswerError, ServerClient
+from jupyter_lsp_agent.frontends.magic.locate import FoundNotebook, NotebookFinder
+from jupyter_lsp_agent.frontends.magic.result import LspCheck
+from jupyter_lsp_agent.frontends.magic.surroundings import KernelSurroundings
+from jupyter_lsp_agent.service.kernel_view import (
+    Execution,
+    cell_index,
+    display_path,
+    find_cell,
+    hidden_findings,
+    unsaved,
+    with_cell,
+    with_executed,
+)
+from jupyter_lsp_agent.service.settings import Settings
+
+_CONTENT_WORDS = {
+    ContentSource.LIVE: "the shared document as it is now",
+    ContentSource.CONTENTS: "the saved notebook",
+    ContentSource.FILE: "the saved file",
+    ContentSource.HISTORY: "the inputs that ran in this kernel, by their numbers",
+}
+_EVERYTHING = ViewOptions(statuses=frozenset(Status), max_per_cell=0, max_total=0)
+
+_NEWS = ViewOptions(statuses=frozenset({Status.INTRODUCED}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelQuestion:
+    """What is asked, and what the kernel knows at that moment.
+
+    Attributes:
+        around: what surrounds the kernel.
+        executed: what ran, in order.
+        names: that live in the user's namespace.
+        asking: the cell that asks.
+        path: the named document; `None`: this kernel's notebook.
+        body: what stands for the asking cell (`%%lsp_check`).
+        everything: no caps, and findings of every status.
+        severity: the least that counts; `None`: as the settings say.
+        server: one language server alone.
+        baseline: `none`, `session` or `git:REV`.
+        cell: the one cell that is shown, by id or index.
+    """
+
+    around: KernelSurroundings
+    executed: tuple[Execution, ...] = field(repr=False)
+    names: frozenset[str] = field(repr=False)
+    asking: AskingCell
+    path: str | None = None
+    body: str | None = None
+    everything: bool = False
+    severity: DiagnosticSeverity | None = None
+    server: str | None = None
+    baseline: str = "none"
+    cell: str | None = None
+
+    @property
+    def unjudged(self) -> frozenset[int]:
+        """The numbers of inputs that failed in a terminal. In a notebook a cell that failed is still a cell."""
+        failed = (cell.execution_count for cell in self.executed if cell.failed)
+        return frozenset() if self.around.is_kernel else frozenset(failed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A question, and what was found for it."""
+
+    question: KernelQuestion
+    found: FoundNotebook
+    content: KernelContent
+
+    @property
+    def path(self) -> Path:
+        return self.found.path or self.question.around.folder / HISTORY_NAME
+
+    @property
+    def is_history(self) -> bool:
+        return self.content.source is ContentSource.HISTORY
+
+
+class KernelChecks:
+    """Checks for one kernel.
+
+    Args:
+        settings: of this process.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._client = ServerClient()
+        self._finder = NotebookFinder(self._client)
+        self._contents = ContentFinder(self._client)
+        self._own = OwnEngine(settings)
+        self._other_python: set[Path] = set()
+        self._told: frozenset[str] = frozenset()
+
+    @classmethod
+    async def open(cls, settings: Settings) -> Self:
+        """Checks on the running loop; nothing is started before the first."""
+        return cls(settings)
+
+    async def check(self, question: KernelQuestion) -> LspCheck:
+        """The report on a document, or on the notebook of the kernel.
+
+        Raises:
+            JupyterLspAgentError: the question cannot be meant; the text is for the user.
+        """
+        case = await self._case(question)
+        task, notes = self._task(case), list(self._notes(case))
+        if question.body is not None:
+            task, note = _with_body(case, task)
+            notes += [note] if note else []
+        report, by = await self._ask(case, task)
+        return self._result(case, task.view, report, by, notes)
+
+    async def check_news(self, question: KernelQuestion) -> LspCheck:
+        """The report on what came with the last run: the notebook as it is, with what ran and is not saved yet."""
+        case = await self._case(question)
+        task = replace(
+            self._task(case), session=_session(question, " auto"), baseline="session", remembers=True, view=_NEWS
+        )
+        document = case.content.document
+        if document is not None and not case.is_history:
+            newer = unsaved(document, question.executed, case.content.written_seconds)
+            if newer:
+                data = with_executed(document, question.executed, newer)
+                task = replace(task, data=data, source=ContentSource.REQUEST)
+        report, by = await self._ask(case, task)
+        news = self._result(case, task.view, report, by, [])
+        told, self._told = self._told, frozenset(found.fingerprint for found in news if found.code == "hidden-state")
+        return replace(news, report=_without(news.report, told))
+
+    async def cell_count(self, question: KernelQuestion) -> int:
+        """How many cells the notebook of the kernel has."""
+        document = (await self._case(question)).content.document
+        return 0 if document is None else len(document.notebook.cells)
+
+    async def aclose(self) -> None:
+        """Stop the language servers, and close the connections."""
+        self._client.close()
+        await self._own.aclose()
+
+    async def _case(self, question: KernelQuestion) -> _Case:
+        if question.path is None:
+            found = await self._finder.own(question.around, question.executed)
+        else:
+            found = await self._finder.named(question.path, question.around, question.executed)
+        content = await self._contents.read(found, question.executed, question.unjudged)
+        return _Case(question, replace(found, path=None) if _is_history(content) else found, content)
+
+    def _task(self, case: _Case) -> CheckTask:
+        question, document = case.question, case.content.document
+        view = _EVERYTHING if question.everything else ViewOptions()
+        if question.cell is not None:
+            if document is None:
+                raise InvalidRequestError("--cell: the document has no cells that can be read; leave it out")
+            view = replace(view, cells=frozenset({cell_index(document, question.cell)}))
+        own = case.found.is_own
+        return CheckTask(
+            path=case.path,
+            name=display_path(case.path, question.around.folder),
+            data=None if document is None else document.data,
+            source=case.content.source,
+            stored=None if document is None else document.data,
+            session=_session(question) if question.baseline == "session" else None,
+            baseline=question.baseline,
+            severity=question.severity,
+            view=view,
+            server=None if question.server is None else ServerId(question.server),
+            python=question.around.python if own else None,
+        )
+
+    async def _ask(self, case: _Case, task: CheckTask) -> tuple[Report, str]:
+        """The report, and who made it."""
+        session = case.content.session
+        if session is not None and task.server is None and case.path not in self._other_python:
+            try:
+                report = await ServerEngine(self._client, session, self._settings).check(task)
+            except ServerAnswerError:
+                pass
+            else:
+                if task.python is None or _is_same_python(report, task.python):
+                    return report, "the language servers of its Jupyter server"
+                self._other_python.add(case.path)
+        return await self._own.check(task), "this kernel's own language servers"
+
+    def _result(self, case: _Case, view: ViewOptions, report: Report, by: str, notes: Sequence[str]) -> LspCheck:
+        document, question = case.content.document, case.question
+        if case.is_history:
+            report = replace(report, path=None)
+        elif document is not None and case.found.is_own and question.body is None:
+            findings = hidden_findings(document, question.executed, question.names, self._settings)
+            report = with_hidden_state(report, document.notebook, findings, replace(view, severity=report.severity))
+        return LspCheck(report, _checked(case, by), tuple(notes))
+
+    def _notes(self, case: _Case) -> Sequence[str]:
+        document = case.content.document
+        if case.is_history:
+            failed = ", ".join(f"[{number}]" for number in sorted(case.question.unjudged))
+            left_out = (f"Inputs that failed are not judged: {failed}.",) if failed else ()
+            return (
+                *((f"No notebook is known: {case.found.how}.",) if case.question.around.is_kernel else ()),
+                *left_out,
+            )
+        if document is None or not case.found.is_own:
+            return ()
+        executed = case.question.executed
+        behind = unsaved(document, executed, case.content.written_seconds)
+        if not behind:
+            return ()
+        numbers = ", ".join(f"[{cell.execution_count}]" for cell in behind)
+        return (f"The saved notebook is older than what ran: save it to have {numbers} checked as it ran.",)
+
+
+def no_verdict(question: KernelQuestion, waited_seconds: float) -> LspCheck:
+    """The result where the kernel is not kept waiting any longer."""
+    detail = f"There was no verdict within {waited_seconds:g} s; ask again in a moment, or raise `wait_ms`."
+    facts = ReportFacts(path=question.path, text=None, content_source=None, checked_at=datetime.now(UTC))
+    return LspCheck(no_verdict_report(facts, NoVerdictReason.TIMEOUT, detail), "Nothing was checked.")
+
+
+def _with_body(case: _Case, task: CheckTask) -> tuple[CheckTask, str | None]:
+    """The task with the given body in the place of the cell that holds it."""
+    document, question = case.content.document, case.question
+    if document is None:
+        raise InvalidRequestError(f"{task.name} cannot be read, so the cell has no context; mend or save it first")
+    # The body keeps its lines' numbers in the cell: the magic's own line stays, empty.
+    source = f"\n{question.body}"
+    data, index = with_cell(document, question.asking.cell_id, question.asking.source, source)
+    known = find_cell(document.notebook, question.asking.cell_id, question.asking.source) is not None
+    is_stored = not case.is_history
+    task = replace(
+        task,
+        data=data,
+        source=ContentSource.REQUEST if is_stored else ContentSource.HISTORY,
+        view=replace(task.view, edited_cells=frozenset({index})),
+    )
+    return task, None if known else "The cell is not in the saved notebook yet: it was checked at its end."
+
+
+def _session(question: KernelQuestion, suffix: str = "") -> str:
+    return f"kernel {question.around.kernel_id or 'of a terminal'}{suffix}"[:128]
+
+
+def _is_history(content: KernelContent) -> bool:
+    return content.source is ContentSource.HISTORY
+
+
+def _is_same_python(report: Report, python: Path) -> bool:
+    """Whether a report speaks of this interpreter's packages; one that speaks of none does not speak against it."""
+    if report.environment is None:
+        return True
+    return _home(Path(report.environment.python)) == _home(python)
+
+
+def _home(python: Path) -> Path:
+    """The folder of an environment's programs: a link to the program itself may lead out of the environment."""
+    return python.parent.resolve()
+
+
+def _checked(case: _Case, by: str) -> str:
+    words = _CONTENT_WORDS[case.content.source]
+    if case.question.body is not None:
+        words += ", with this cell as it is here"
+    found = "" if case.is_history else f" Found: {case.found.how}."
+    return f"Checked: {words}.{found} Asked: {by}."
+
+
+def _without(report: Report, told: frozenset[str]) -> Report:
+    """The report without the names of the kernel that were told before."""
+    cells = []
+    for cell in report.cells:
+        kept = tuple(found for found in cell.diagnostics if found.fingerprint not in told)
+        if kept or cell.omitted or not cell.diagnostics:
+            cells.append(replace(cell, diagnostics=kept))
+    return replace(report, cells=tuple(cells))

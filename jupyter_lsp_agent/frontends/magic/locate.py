@@ -1,0 +1,141 @@
+"""Which notebook runs in this kernel, and how that is known.
+
+A named path comes first; then what the editor says; then the Jupyter server that runs the kernel, which knows of
+renames; then where the notebook was when the kernel started, believed only if it is there and holds what ran. Else
+nothing is known, and the kernel's own history is the document.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from jupyter_lsp_agent.core.errors import JupyterLspAgentError
+from jupyter_lsp_agent.frontends.magic.jupyter_servers import (
+    KernelSession,
+    RunningServer,
+    ServerAnswerError,
+    ServerClient,
+    running_servers,
+)
+from jupyter_lsp_agent.frontends.magic.surroundings import KernelSurroundings
+from jupyter_lsp_agent.service.kernel_view import Execution, open_document, resembles
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNotebook:
+    """A document to check.
+
+    Attributes:
+        path: its file, absolute; `None`: no notebook is known, or its content is no file.
+        how: how it was found, for a reader, as the end of a sentence.
+        session: the server that runs it, where one does.
+        is_own: it is the notebook of this kernel.
+    """
+
+    path: Path | None
+    how: str
+    session: KernelSession | None = None
+    is_own: bool = True
+
+
+class NotebookFinder:
+    """Finds documents.
+
+    Args:
+        client: asks Jupyter servers.
+    """
+
+    def __init__(self, client: ServerClient) -> None:
+        self._client = client
+
+    async def named(self, name: str, around: KernelSurroundings, executed: Sequence[Execution]) -> FoundNotebook:
+        """The document that the user names; where it is this kernel's own notebook, all that is known of that."""
+        path = Path(os.path.abspath(around.folder / os.path.expanduser(name)))  # noqa: PTH100, PTH111 - links are kept
+        own = await self.own(around, executed)
+        if own.path is not None and await asyncio.to_thread(_is_same, own.path, path):
+            return FoundNotebook(own.path, "named", own.session)
+        return FoundNotebook(path, "named", self._session_of(path, around), is_own=False)
+
+    async def own(self, around: KernelSurroundings, executed: Sequence[Execution]) -> FoundNotebook:
+        """The notebook of this kernel."""
+        if around.editor_file is not None and await asyncio.to_thread(Path(around.editor_file).is_file):
+            return FoundNotebook(Path(around.editor_file), "named by the editor")
+        session, silent = await self._by_server(around, executed)
+        if session is not None:
+            return FoundNotebook(session.path, "named by its Jupyter server", session)
+        hinted, doubt = await asyncio.to_thread(_by_hint, around, executed)
+        if hinted is not None:
+            return FoundNotebook(hinted, "named by JPY_SESSION_NAME")
+        return FoundNotebook(None, "; ".join(filter(None, (silent, doubt))) or "nothing names its notebook")
+
+    async def _by_server(
+        self, around: KernelSurroundings, executed: Sequence[Execution]
+    ) -> tuple[KernelSession | None, str | None]:
+        """The session of this kernel, or why no server tells."""
+        if around.kernel_id is None:
+            return None, None
+        silent: str | None = None
+        for server in await asyncio.to_thread(running_servers, around.hub_token):
+            try:
+                sessions = await self._client.sessions_of(server, around.kernel_id)
+            except ServerAnswerError as error:
+                silent = f"a Jupyter server does not tell its sessions ({error})"
+                continue
+            if sessions:
+                return await asyncio.to_thread(_most_like, sessions, executed), None
+        return None, silent
+
+    def _session_of(self, path: Path, around: KernelSurroundings) -> KernelSession | None:
+        """The server below whose root a named document lies: the one whose root is nearest."""
+        servers = [server for server in running_servers(around.hub_token) if path.is_relative_to(server.root)]
+        nearest: RunningServer | None = max(servers, key=lambda server: len(server.root.parts), default=None)
+        return None if nearest is None else KernelSession(nearest, path.relative_to(nearest.root).as_posix(), "")
+
+
+def _most_like(sessions: Sequence[KernelSession], executed: Sequence[Execution]) -> KernelSession:
+    """Of several notebooks that share a kernel, the one that holds the latest of what ran."""
+    for cell in reversed(executed):
+        for session in sessions:
+            if len(sessions) > 1 and _holds(session.path, [cell]):
+                return session
+    return sessions[0]
+
+
+def _by_hint(around: KernelSurroundings, executed: Sequence[Execution]) -> tuple[Path | None, str | None]:
+    """The file that `JPY_SESSION_NAME` means, or what speaks against it.
+
+    It is an absolute path, or one relative to some folder above: servers write it in several ways, and never again
+    when the notebook is renamed.
+    """
+    hint = around.session_name
+    if not hint:
+        return None, None
+    candidates = [Path(text) for text in dict.fromkeys((hint, unquote(hint))) if Path(text).is_absolute()]
+    candidates += [folder / hint for folder in (around.folder, *around.folder.parents)]
+    candidates += [around.folder / Path(hint).name]
+    files = [path for path in dict.fromkeys(candidates) if path.suffix.lower() == ".ipynb" and path.is_file()]
+    for path in files:
+        if _holds(path, executed):
+            return path, None
+    return None, (
+        f"JPY_SESSION_NAME names {Path(hint).name}, which does not hold what ran here"
+        if files
+        else f"JPY_SESSION_NAME names {Path(hint).name}, which is not there"
+    )
+
+
+def _holds(path: Path, executed: Sequence[Execution]) -> bool:
+    try:
+        return resembles(open_document(path.read_bytes(), path.name), executed)
+    except (OSError, JupyterLspAgentError):
+        return False
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False

@@ -1,0 +1,88 @@
+"""What `%lsp_check` gives: the report, and which content it is about."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from jupyter_lsp_agent.diagnostics.render_html import render_html
+from jupyter_lsp_agent.diagnostics.render_markdown import render_markdown
+from jupyter_lsp_agent.diagnostics.report import CellReport, Report, ReportedDiagnostic, Verdict
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|$~-])")
+"""What Markdown takes for more than text."""
+
+JSON_TYPE = "application/vnd.jupyter-lsp-agent.v1+json"
+"""The media type of a report as JSON, in a notebook's outputs."""
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class LspCheck:
+    """A report with its circumstances. Iterating gives the findings; it is true when there are any.
+
+    Attributes:
+        report: the report.
+        checked: which content was checked and how it was found, in a sentence.
+        notes: what a reader must know to take the report for what it is, in sentences.
+    """
+
+    report: Report
+    checked: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The word on the whole document."""
+        return self.report.verdict
+
+    @property
+    def errors(self) -> tuple[ReportedDiagnostic, ...]:
+        """The shown findings of severity `error`."""
+        return self.report.errors
+
+    @property
+    def cells(self) -> tuple[CellReport, ...]:
+        """The cells with something to show."""
+        return self.report.cells
+
+    def __iter__(self) -> Iterator[ReportedDiagnostic]:
+        """The shown findings."""
+        return iter(self.report)
+
+    def __bool__(self) -> bool:
+        """There is something to show."""
+        return bool(self.report)
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    def to_text(self) -> str:
+        """As a terminal or a model reads it."""
+        return "\n".join((self.report.to_text(), *self._remarks()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON has it, with `checked` and `notes`."""
+        return {**self.report.to_dict(), "checked": self.checked, "notes": list(self.notes)}
+
+    def to_html(self) -> str:
+        """As a notebook shows it."""
+        remarks = "<br>".join(map(escape, self._remarks()))
+        return f"{render_html(self.report)}<p><small>{remarks}</small></p>"
+
+    def to_markdown(self) -> str:
+        """For a text that people write."""
+        remarks = "  \n".join(_SPECIAL.sub(r"\\\1", remark) for remark in self._remarks())
+        return f"{render_markdown(self.report)}\n\n{remarks}"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        """Every representation; IPython chooses among them."""
+        return {
+            "text/plain": self.to_text(),
+            "text/html": self.to_html(),
+            "text/markdown": self.to_markdown(),
+            JSON_TYPE: self.to_dict(),
+        }
+
+    def _remarks(self) -> tuple[str, ...]:
+        return (self.checked, *self.notes)

@@ -1,0 +1,310 @@
+"""What a kernel ran, beside what a notebook holds: the kernel's history as a document, and where the two differ.
+
+Pure functions over bytes and frozen values. A kernel knows sources, and cell ids where its client sends them; a file
+has cells, and ids where its format has them. Ids come first, then equal sources.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jupyter_lsp_agent.core.errors import InvalidRequestError, JupyterLspAgentError
+from jupyter_lsp_agent.core.ids import CellId
+from jupyter_lsp_agent.diagnostics.hashes import notebook_hash
+from jupyter_lsp_agent.notebook.build_options import BuildOptions
+from jupyter_lsp_agent.notebook.cell_refs import CellNames
+from jupyter_lsp_agent.notebook.hidden_state import ExecutedCell, HiddenState, find_hidden_state, user_names
+from jupyter_lsp_agent.notebook.model import CellKind, Notebook
+from jupyter_lsp_agent.notebook.reader import read_notebook
+from jupyter_lsp_agent.notebook.similarity import count_words, likeness
+from jupyter_lsp_agent.service.settings import Settings
+
+_UNJUDGED_TAG = "skip-lsp-check"
+"""On inputs of a terminal that failed: what they define counts, and what is wrong with them was told there and then."""
+
+_OWN_MAGICS = ("%lsp_check", "%%lsp_check", "%load_ext jupyter_lsp_agent", "%reload_ext jupyter_lsp_agent")
+_OLDEST_MAJOR = 4
+_LIKE = 0.5
+"""How alike two sources must be to be versions of one cell, where no id says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One input that a kernel ran.
+
+    Attributes:
+        source: as it was sent.
+        execution_count: its number.
+        cell_id: the cell's id, where the client sends it and somebody listened.
+        failed: it raised; `None`: nobody listened.
+        ended_seconds: when it was done, as file times count; `None`: nobody listened.
+    """
+
+    source: str
+    execution_count: int
+    cell_id: str | None = None
+    failed: bool | None = None
+    ended_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelDocument:
+    """The content of a notebook, as the kernel's side sees it.
+
+    Attributes:
+        notebook: the content, read.
+        data: the content's bytes.
+        name: for messages.
+    """
+
+    notebook: Notebook
+    data: bytes = field(repr=False)
+    name: str
+
+    @property
+    def content_hash(self) -> str:
+        """The name of the content, as reports give it."""
+        return notebook_hash(self.notebook.cells)
+
+
+def open_document(data: bytes, name: str) -> KernelDocument:
+    """A notebook's bytes, read.
+
+    Raises:
+        NotebookError: they are no notebook.
+    """
+    return KernelDocument(read_notebook(data, name), data, name)
+
+
+def listed_document(
+    listing: Iterable[dict[str, object]], stored: bytes | None, name: str, kernel: str
+) -> KernelDocument:
+    """The notebook whose cells a Jupyter server lists (`GET cells`), with the metadata of the stored one.
+
+    Args:
+        listing: the cells as the server gives them.
+        stored: the file's bytes, where there is a file.
+        name: for messages.
+        kernel: the kernelspec's name.
+    """
+    metadata = {cell["id"]: cell.get("metadata", {}) for cell in _stored_cells(stored) if cell.get("id")}
+    cells = [_listed_cell(cell, metadata) for cell in listing]
+    data = json.dumps(
+        {
+            "cells": cells,
+            "metadata": {"kernelspec": {"name": kernel}, "language_info": {"name": "python"}},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+    ).encode("ascii")
+    return open_document(data, name)
+
+
+def history_document(executed: Sequence[Execution], failed: Collection[int] = ()) -> KernelDocument:
+    """What ran, as a notebook: the cell at index N is input N, and 0 is empty, as IPython's `In[0]` is.
+
+    Of a cell that ran several times the last version stands where it ran first, since what stands between may use it.
+
+    Args:
+        executed: what ran, in order.
+        failed: numbers of inputs that are not judged; what they define counts nevertheless.
+    """
+    last = {cell.execution_count: cell for cell in executed}
+    first_of: dict[str, int] = {}
+    sources: dict[int, Execution] = {}
+    for cell in last.values():
+        key = f"id {cell.cell_id}" if cell.cell_id else f"source {cell.source}"
+        sources[first_of.setdefault(key, cell.execution_count)] = cell
+    size = max(sources, default=0) + 1
+    cells = [_history_cell(sources.get(number), is_judged=number not in failed) for number in range(size)]
+    content = {"cells": cells, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    return open_document(json.dumps(content).encode("ascii"), "history.ipynb")
+
+
+def resembles(document: KernelDocument, executed: Sequence[Execution]) -> bool:
+    """Whether a notebook may be a kernel's: it holds something that ran, or nothing speaks against it."""
+    ids, sources = _ids_and_sources(document.notebook)
+    others = [cell for cell in executed if not is_own_magic(cell.source)]
+    is_untouched = not any(source.strip() for source in sources)
+    return is_untouched or not others or any(cell.cell_id in ids or cell.source in sources for cell in others)
+
+
+def unsaved(document: KernelDocument, executed: Sequence[Execution], written_seconds: float) -> tuple[Execution, ...]:
+    """What ran after a notebook was written, and is not what the notebook holds.
+
+    Args:
+        document: the notebook.
+        executed: what ran, in order.
+        written_seconds: when the notebook was written; what ran before may have been edited since.
+    """
+    sources = {cell.source for cell in document.notebook.cells}
+    latest = {cell.cell_id or "": cell for cell in executed if not is_own_magic(cell.source)}
+    return tuple(
+        cell
+        for cell in latest.values()
+        if cell.source not in sources and cell.ended_seconds is not None and cell.ended_seconds > written_seconds
+    )
+
+
+def with_cell(document: KernelDocument, cell_id: str | None, ran: str, source: str) -> tuple[bytes, int]:
+    """The notebook with one cell's newest text, and the cell's index; a cell that it does not hold comes to its end.
+
+    Args:
+        document: the notebook.
+        cell_id: the cell's id, where the client sends it.
+        ran: the cell's whole text as it ran.
+        source: what stands for it.
+
+    Raises:
+        InvalidRequestError: the notebook's format is too old.
+    """
+    index = find_cell(document.notebook, cell_id, ran)
+    version = _Version(source, cell_id, index, before=None)
+    return _with_versions(document, [version]), len(document.notebook.cells) if index is None else index
+
+
+def with_executed(document: KernelDocument, executed: Sequence[Execution], newer: Sequence[Execution]) -> bytes:
+    """The notebook with the versions of `newer` in place, and cells that it lacks after what ran before them.
+
+    Raises:
+        InvalidRequestError: the notebook's format is too old.
+    """
+    wanted = {cell.execution_count for cell in newer}
+    versions: list[_Version] = []
+    before: int | None = None
+    for cell in executed:
+        index = find_cell(document.notebook, cell.cell_id, cell.source)
+        if cell.execution_count in wanted:
+            versions.append(_Version(cell.source, cell.cell_id, index, before))
+        before = before if index is None else index
+    return _with_versions(document, versions) if versions else document.data
+
+
+def find_cell(notebook: Notebook, cell_id: str | None, source: str) -> int | None:
+    """The index of the cell that ran with this id and text: by its id, its text, or a text that is much like it."""
+    code = [cell for cell in notebook.cells if cell.kind is CellKind.CODE]
+    by_id = [cell.index for cell in code if cell_id and cell.cell_id == cell_id]
+    if len(by_id) == 1:
+        return by_id[0]
+    same = [cell.index for cell in code if cell.source == source]
+    if same or (cell_id and any(cell.cell_id for cell in code)):
+        return same[0] if len(same) == 1 else None
+    words = count_words(source)
+    alike = max(((likeness(count_words(cell.source), words), cell.index) for cell in code), default=(0.0, -1))
+    return alike[1] if alike[0] >= _LIKE else None
+
+
+def cell_index(document: KernelDocument, ref: str) -> int:
+    """The index of a cell that a user names by id or index.
+
+    Raises:
+        InvalidRequestError: there is none, or several.
+    """
+    names = CellNames(document.notebook.cells)
+    known = any(cell.cell_id == ref for cell in document.notebook.cells)
+    number = int(ref) if ref.isdecimal() and not known else None
+    try:
+        return names.find(ref if number is None else number, "--cell")
+    except JupyterLspAgentError as error:
+        raise InvalidRequestError(str(error)) from None
+
+
+def is_own_magic(source: str) -> bool:
+    """Whether a cell does nothing but ask for checks."""
+    lines = [line.strip() for line in source.splitlines() if line.strip()]
+    return source.lstrip().startswith("%%lsp_check") or all(line.startswith(_OWN_MAGICS) for line in lines)
+
+
+def display_path(path: Path, folder: Path) -> str:
+    """A path as one names it from `folder`."""
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A cell's newest text. `index`: of the cell, `before`: of the one that it follows, where the notebook lacks it."""
+
+    source: str
+    cell_id: str | None
+    index: int | None
+    before: int | None
+
+
+def _with_versions(document: KernelDocument, versions: Sequence[_Version]) -> bytes:
+    content = json.loads(document.data.decode("utf-8-sig"))
+    cells = content.get("cells")
+    if document.notebook.nbformat < _OLDEST_MAJOR or not isinstance(cells, list):
+        raise InvalidRequestError(f"{document.name} is of nbformat {document.notebook.nbformat}: save it as nbformat 4")
+    added: dict[int, list[object]] = {}
+    for version in versions:
+        if version.index is not None:
+            cells[version.index] = {**cells[version.index], "source": version.source}
+        else:
+            place = len(cells) - 1 if version.before is None else version.before
+            added.setdefault(place, []).append(_new_cell(version))
+    content["cells"] = [
+        *added.pop(-1, []),
+        *(one for number, cell in enumerate(cells) for one in (cell, *added.get(number, []))),
+    ]
+    return json.dumps(content).encode("ascii")
+
+
+def _new_cell(version: _Version) -> dict[str, object]:
+    cell: dict[str, object] = {"cell_type": "code", "source": version.source, "metadata": {}, "outputs": []}
+    return {**cell, "id": version.cell_id} if version.cell_id else cell
+
+
+def _ids_and_sources(notebook: Notebook) -> tuple[frozenset[str], frozenset[str]]:
+    code = [cell for cell in notebook.cells if cell.kind is CellKind.CODE]
+    return frozenset(cell.cell_id for cell in code if cell.cell_id), frozenset(cell.source for cell in code)
+
+
+def _history_cell(cell: Execution | None, *, is_judged: bool) -> dict[str, object]:
+    return {
+        "cell_type": "code",
+        "source": cell.source if cell else "",
+        "execution_count": cell.execution_count if cell else None,
+        "metadata": {} if is_judged else {"tags": [_UNJUDGED_TAG]},
+        "outputs": [],
+    }
+
+
+def _stored_cells(stored: bytes | None) -> list[dict[str, object]]:
+    try:
+        content = json.loads(stored or b"{}")
+    except ValueError:
+        return []
+    cells = content.get("cells") if isinstance(content, dict) else None
+    return [cell for cell in cells if isinstance(cell, dict)] if isinstance(cells, list) else []
+
+
+def _listed_cell(cell: dict[str, object], metadata: Mapping[object, object]) -> dict[str, object]:
+    name = cell["cell_id"]
+    made: dict[str, object] = {"cell_type": cell["cell_type"], "source": cell["source"]}
+    made["metadata"] = metadata.get(name, {})
+    return made if name is None else {**made, "id": name}
+
+
+def hidden_findings(
+    document: KernelDocument,
+    executed: Iterable[Execution],
+    names: Iterable[str],
+    settings: Settings,
+) -> tuple[HiddenState, ...]:
+    """What cells of a notebook use, and Restart & Run All would not give them.
+
+    Args:
+        document: the notebook that the kernel runs.
+        executed: what ran, in order.
+        names: that live in the user's namespace; their values are not looked at.
+        settings: `kernel_names` are names that a platform gives, `python_cell_magics` have Python bodies.
+    """
+    given = frozenset(settings.kernel_names)
+    options = BuildOptions(kernel_names=given, python_cell_magics=frozenset(settings.python_cell_magics))
+    ran = [ExecutedCell(cell.source, cell.execution_count, _cell_id(cell), cell.failed) for cell in executed]
+    return find_hidden_state(document.notebook, ran, user_names(names, (), given), options)
+
+
+def _cell_id(cell: Execution) -> CellId | None:
+    return CellId(cell.cell_id) if cell.cell_id else None
