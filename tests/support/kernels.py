@@ -89,6 +89,10 @@ class NotebookKernel:
     async def close(self) -> None:
         self._client.kc.stop_channels()
 
+    async def shut_down(self) -> None:
+        """As a front end does."""
+        self._client.kc.shutdown()
+
     async def interrupt(self) -> None:
         """As the stop button does."""
         message = self._client.kc.session.msg("interrupt_request", {})

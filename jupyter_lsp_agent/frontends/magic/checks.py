@@ -214,7 +214,7 @@ class KernelChecks:
         elif document is not None and case.found.is_own and question.body is None:
             findings = hidden_findings(document, question.executed, question.names, self._settings)
             report = with_hidden_state(report, document.notebook, findings, replace(view, severity=report.severity))
-        return LspCheck(report, _checked(case, by), tuple(notes))
+        return LspCheck(report, _content_line(case, by), tuple(notes))
 
     def _notes(self, case: _Case) -> Sequence[str]:
         document = case.content.document
@@ -239,7 +239,7 @@ def no_verdict(question: KernelQuestion, waited_seconds: float) -> LspCheck:
     """The result where the kernel is not kept waiting any longer."""
     detail = f"There was no verdict within {waited_seconds:g} s; ask again in a moment, or raise `wait_ms`."
     facts = ReportFacts(path=question.path, text=None, content_source=None, checked_at=datetime.now(UTC))
-    return LspCheck(no_verdict_report(facts, NoVerdictReason.TIMEOUT, detail), "Nothing was checked.")
+    return LspCheck(no_verdict_report(facts, NoVerdictReason.TIMEOUT, detail), "Content: none was had in time.")
 
 
 def _with_body(case: _Case, task: CheckTask) -> tuple[CheckTask, str | None]:
@@ -281,12 +281,12 @@ def _home(python: Path) -> Path:
     return python.parent.resolve()
 
 
-def _checked(case: _Case, by: str) -> str:
+def _content_line(case: _Case, by: str) -> str:
     words = _CONTENT_WORDS[case.content.source]
     if case.question.body is not None:
         words += ", with this cell as it is here"
     found = "" if case.is_history else f" Found: {case.found.how}."
-    return f"Checked: {words}.{found} Asked: {by}."
+    return f"Content: {words}.{found} Asked: {by}."
 
 
 def _without(report: Report, told: frozenset[str]) -> Report:

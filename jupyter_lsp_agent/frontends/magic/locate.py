@@ -53,7 +53,7 @@ class NotebookFinder:
 
     async def named(self, name: str, around: KernelSurroundings, executed: Sequence[Execution]) -> FoundNotebook:
         """The document that the user names; where it is this kernel's own notebook, all that is known of that."""
-        path = Path(os.path.abspath(around.folder / os.path.expanduser(name)))  # noqa: PTH100, PTH111 - links are kept
+        path = _absolute(name, around.folder)
         own = await self.own(around, executed)
         if own.path is not None and await asyncio.to_thread(_is_same, own.path, path):
             return FoundNotebook(own.path, "named", own.session)
@@ -132,6 +132,11 @@ def _holds(path: Path, executed: Sequence[Execution]) -> bool:
         return resembles(open_document(path.read_bytes(), path.name), executed)
     except (OSError, JupyterLspAgentError):
         return False
+
+
+def _absolute(name: str, folder: Path) -> Path:
+    """What a user means by a path; links are names too."""
+    return Path(os.path.normpath(folder / Path(name).expanduser()))
 
 
 def _is_same(one: Path, other: Path) -> bool:

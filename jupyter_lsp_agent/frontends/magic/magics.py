@@ -5,13 +5,14 @@ The kernel's thread takes a picture of what the kernel knows and waits; the work
 
 import logging
 import os
+import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import argument, magic_arguments
 
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError, RequestTimeoutError
 from jupyter_lsp_agent.frontends.magic.auto import AutoCheck
@@ -127,7 +128,7 @@ class LspMagics(Magics):
     def _options(self, line: str) -> Any:
         text = line.rstrip().removesuffix(";")
         try:
-            options = parse_argstring(self.lsp_check, text)
+            options = self.lsp_check.parser.parse_args(shlex.split(text))
         except ValueError as error:
             raise UsageError(
                 f"%lsp_check: the arguments cannot be read ({str(error).lower()}): {text.strip()}"

@@ -23,12 +23,12 @@ class LspCheck:
 
     Attributes:
         report: the report.
-        checked: which content was checked and how it was found, in a sentence.
+        content: which content it is about, how that was found and who was asked, in sentences.
         notes: what a reader must know to take the report for what it is, in sentences.
     """
 
     report: Report
-    checked: str
+    content: str
     notes: tuple[str, ...] = ()
 
     @property
@@ -62,8 +62,8 @@ class LspCheck:
         return "\n".join((self.report.to_text(), *self._remarks()))
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON has it, with `checked` and `notes`."""
-        return {**self.report.to_dict(), "checked": self.checked, "notes": list(self.notes)}
+        """The report as JSON has it, with `content` and `notes`."""
+        return {**self.report.to_dict(), "content": self.content, "notes": list(self.notes)}
 
     def to_html(self) -> str:
         """As a notebook shows it."""
@@ -85,4 +85,4 @@ class LspCheck:
         }
 
     def _remarks(self) -> tuple[str, ...]:
-        return (self.checked, *self.notes)
+        return (self.content, *self.notes)

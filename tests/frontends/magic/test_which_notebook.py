@@ -39,7 +39,7 @@ async def test_a_saved_notebook_is_found_by_its_server(
     assert report["path"] == name_below(kernel_server, path)
     assert [cell["cell_index"] for cell in report["cells"]] == [1]
     assert report["content_source"] == "contents"
-    assert "language servers of its Jupyter server" in report["checked"]
+    assert "language servers of its Jupyter server" in report["content"]
     assert report["notes"] == []
 
 
@@ -142,7 +142,7 @@ async def test_another_document_may_be_named(kernel_server: JupyterServer, folde
     missing = (await kernel.check("%lsp_check nowhere.ipynb")).report
     assert (missing["verdict"], missing["reason"]) == ("no_verdict", "unreadable")
     own = (await kernel.check("%lsp_check a.ipynb")).report
-    assert "Found: named." in own["checked"]
+    assert "Found: named." in own["content"]
 
 
 async def test_the_verdict_follows_the_kernel(
@@ -162,7 +162,7 @@ async def test_the_verdict_follows_the_kernel(
         report = (await kernel.check()).report
     assert [(cell["cell_index"], cell["diagnostics"][0]["code"]) for cell in report["cells"]] == FOUND
     assert report["environment"] == {"python": str(other / "bin" / "python"), "origin": "this kernel"}
-    assert "own language servers" in report["checked"]
+    assert "own language servers" in report["content"]
 
 
 @pytest.mark.parametrize("hint", ["absolute", "basename", "wrong"])
@@ -188,7 +188,7 @@ async def test_a_server_that_wants_a_password(
     else:
         assert report["cells"][0]["cell_index"] == 1
         assert report["content_source"] == "file"
-        assert "JPY_SESSION_NAME" in report["checked"]
+        assert "JPY_SESSION_NAME" in report["content"]
 
 
 FORGET_TOKENS = """
@@ -223,4 +223,4 @@ async def test_no_server_at_all(tmp_path: Path) -> None:
     assert [(cell["cell_index"], cell["execution_count"]) for cell in outputs.report["cells"]] == [(5, 5)]
     assert outputs.text.startswith("executed cells: 1 error")
     assert [cell["cell_index"] for cell in editor.report["cells"]] == [1]
-    assert "the editor" in editor.report["checked"]
+    assert "the editor" in editor.report["content"]
