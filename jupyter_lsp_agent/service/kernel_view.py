@@ -127,7 +127,9 @@ def resembles(document: KernelDocument, executed: Sequence[Execution]) -> bool:
     ids, sources = _ids_and_sources(document.notebook)
     others = [cell for cell in executed if not is_own_magic(cell.source)]
     is_untouched = not any(source.strip() for source in sources)
-    return is_untouched or not others or any(cell.cell_id in ids or cell.source in sources for cell in others)
+    return (
+        is_untouched or not others or any(cell.cell_id in ids or as_recorded(cell.source) in sources for cell in others)
+    )
 
 
 def unsaved(document: KernelDocument, executed: Sequence[Execution], written_seconds: float) -> tuple[Execution, ...]:
@@ -138,12 +140,14 @@ def unsaved(document: KernelDocument, executed: Sequence[Execution], written_sec
         executed: what ran, in order.
         written_seconds: when the notebook was written; what ran before may have been edited since.
     """
-    sources = {cell.source for cell in document.notebook.cells}
+    sources = {as_recorded(cell.source) for cell in document.notebook.cells}
     latest = {cell.cell_id or "": cell for cell in executed if not is_own_magic(cell.source)}
     return tuple(
         cell
         for cell in latest.values()
-        if cell.source not in sources and cell.ended_seconds is not None and cell.ended_seconds > written_seconds
+        if as_recorded(cell.source) not in sources
+        and cell.ended_seconds is not None
+        and cell.ended_seconds > written_seconds
     )
 
 
@@ -159,7 +163,7 @@ def with_cell(document: KernelDocument, cell_id: str | None, ran: str, source: s
     Raises:
         InvalidRequestError: the notebook's format is too old.
     """
-    index = find_cell(document.notebook, cell_id, ran)
+    index = RanCells(document.notebook).find_version(cell_id, ran)
     version = _Version(source, cell_id, index, before=None)
     return _with_versions(document, [version]), len(document.notebook.cells) if index is None else index
 
@@ -173,26 +177,44 @@ def with_executed(document: KernelDocument, executed: Sequence[Execution], newer
     wanted = {cell.execution_count for cell in newer}
     versions: list[_Version] = []
     before: int | None = None
+    cells = RanCells(document.notebook)
     for cell in executed:
-        index = find_cell(document.notebook, cell.cell_id, cell.source)
+        index = cells.find(cell.cell_id, cell.source)
         if cell.execution_count in wanted:
+            index = cells.find_version(cell.cell_id, cell.source)
             versions.append(_Version(cell.source, cell.cell_id, index, before))
         before = before if index is None else index
     return _with_versions(document, versions) if versions else document.data
 
 
-def find_cell(notebook: Notebook, cell_id: str | None, source: str) -> int | None:
-    """The index of the cell that ran with this id and text: by its id, its text, or a text that is much like it."""
-    code = [cell for cell in notebook.cells if cell.kind is CellKind.CODE]
-    by_id = [cell.index for cell in code if cell_id and cell.cell_id == cell_id]
-    if len(by_id) == 1:
-        return by_id[0]
-    same = [cell.index for cell in code if cell.source == source]
-    if same or (cell_id and any(cell.cell_id for cell in code)):
-        return same[0] if len(same) == 1 else None
-    words = count_words(source)
-    alike = max(((likeness(count_words(cell.source), words), cell.index) for cell in code), default=(0.0, -1))
-    return alike[1] if alike[0] >= _LIKE else None
+class RanCells:
+    """Finds the cells of a notebook that ran with some id and text."""
+
+    def __init__(self, notebook: Notebook) -> None:
+        self._code = [cell for cell in notebook.cells if cell.kind is CellKind.CODE]
+        self._by_id = _grouped((cell.cell_id or "", cell.index) for cell in self._code)
+        self._by_source = _grouped((as_recorded(cell.source), cell.index) for cell in self._code)
+        self._has_ids = any(cell.cell_id for cell in self._code)
+
+    def find(self, cell_id: str | None, source: str) -> int | None:
+        """The index of the one cell with this id, or else with this text; `None`: there is no such one."""
+        by_id = self._by_id.get(cell_id or "", []) if cell_id else []
+        found = by_id if len(by_id) == 1 else self._by_source.get(as_recorded(source), [])
+        return found[0] if len(found) == 1 else None
+
+    def find_version(self, cell_id: str | None, source: str) -> int | None:
+        """The same, or where no id can tell, the cell whose text is most like this one."""
+        index = self.find(cell_id, source)
+        if index is not None or (cell_id and self._has_ids):
+            return index
+        words = count_words(source)
+        alike = max(((likeness(count_words(cell.source), words), cell.index) for cell in self._code), default=(0.0, -1))
+        return alike[1] if alike[0] >= _LIKE else None
+
+
+def as_recorded(source: str) -> str:
+    """A source as IPython keeps it in its history: without the line ends at its end."""
+    return source.rstrip("\n")
 
 
 def cell_index(document: KernelDocument, ref: str) -> int:
@@ -255,9 +277,18 @@ def _new_cell(version: _Version) -> dict[str, object]:
     return {**cell, "id": version.cell_id} if version.cell_id else cell
 
 
+def _grouped(pairs: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    groups: dict[str, list[int]] = {}
+    for key, index in pairs:
+        groups.setdefault(key, []).append(index)
+    return groups
+
+
 def _ids_and_sources(notebook: Notebook) -> tuple[frozenset[str], frozenset[str]]:
     code = [cell for cell in notebook.cells if cell.kind is CellKind.CODE]
-    return frozenset(cell.cell_id for cell in code if cell.cell_id), frozenset(cell.source for cell in code)
+    return frozenset(cell.cell_id for cell in code if cell.cell_id), frozenset(
+        as_recorded(cell.source) for cell in code
+    )
 
 
 def _history_cell(cell: Execution | None, *, is_judged: bool) -> dict[str, object]:

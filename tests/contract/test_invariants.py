@@ -20,7 +20,12 @@ PURE = ("notebook", "diagnostics")
 STARTS_PROCESSES = {"jsonrpc/transport.py", "jsonrpc/supervisor.py", "servers/install.py", "service/history.py"}
 STARTS_PROCESSES |= {"servers/install_guard.py"}
 """The supervisor starts servers on behalf of the transport, the guard pip and npm on behalf of the installs."""
-READS_ENVIRONMENT = {"service/settings.py", "servers/commands.py", "servers/interpreters.py"}
+READS_ENVIRONMENT = {
+    "service/settings.py",
+    "servers/commands.py",
+    "servers/interpreters.py",
+    "frontends/magic/surroundings.py",
+}
 SHOWS_NUMBERS = {"notebook/unreadable.py"}
 """Places in a file that cannot be read are told as editors count, like those of `json` itself."""
 

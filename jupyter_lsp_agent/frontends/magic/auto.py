@@ -8,6 +8,7 @@ can be put into what was written, comes before the next run. Nothing is raised i
 import concurrent.futures
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError
@@ -15,7 +16,7 @@ from jupyter_lsp_agent.frontends.magic.news import News
 from jupyter_lsp_agent.frontends.magic.result import LspCheck
 from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
 
-_BLINK_SECONDS = 0.03
+_BLINK_SECONDS = 0.02
 _LOGGER = logging.getLogger("jupyter_lsp_agent")
 
 Future = concurrent.futures.Future[LspCheck]
@@ -45,7 +46,8 @@ class AutoCheck:
     def switch_off(self) -> None:
         """Check no more."""
         if self._is_on:
-            self._shell.events.unregister("post_run_cell", self.after_run)
+            with suppress(ValueError):  # whoever cleared the shell's callbacks took ours too
+                self._shell.events.unregister("post_run_cell", self.after_run)
             self._is_on = False
         if self._under_way is not None:
             self._under_way.cancel()

@@ -28,7 +28,6 @@ from jupyter_lsp_agent.service.kernel_view import (
     Execution,
     cell_index,
     display_path,
-    find_cell,
     hidden_findings,
     unsaved,
     with_cell,
@@ -250,7 +249,7 @@ def _with_body(case: _Case, task: CheckTask) -> tuple[CheckTask, str | None]:
     # The body keeps its lines' numbers in the cell: the magic's own line stays, empty.
     source = f"\n{question.body}"
     data, index = with_cell(document, question.asking.cell_id, question.asking.source, source)
-    known = find_cell(document.notebook, question.asking.cell_id, question.asking.source) is not None
+    is_known = index < len(document.notebook.cells)
     is_stored = not case.is_history
     task = replace(
         task,
@@ -258,7 +257,7 @@ def _with_body(case: _Case, task: CheckTask) -> tuple[CheckTask, str | None]:
         source=ContentSource.REQUEST if is_stored else ContentSource.HISTORY,
         view=replace(task.view, edited_cells=frozenset({index})),
     )
-    return task, None if known else "The cell is not in the saved notebook yet: it was checked at its end."
+    return task, None if is_known else "The cell is not in the saved notebook yet: it was checked at its end."
 
 
 def _session(question: KernelQuestion, suffix: str = "") -> str:

@@ -2,6 +2,7 @@
 which inputs failed, and when each was done. Names are told without their values."""
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +46,8 @@ class ExecutionLog:
 
     def stop(self) -> None:
         """Listen no more."""
-        self._shell.events.unregister("post_run_cell", self.after_run)
+        with suppress(ValueError):  # whoever cleared the shell's callbacks took ours too
+            self._shell.events.unregister("post_run_cell", self.after_run)
 
     def after_run(self, result: Any) -> None:
         """A cell has run; after a reset of the history the numbers begin anew."""

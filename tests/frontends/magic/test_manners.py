@@ -178,8 +178,11 @@ def hanging(mode: str) -> str:
 
 
 async def until(holds: Any) -> None:
-    while not holds():
+    for _ in range(1000):
+        if holds():
+            return
         await asyncio.sleep(0.05)
+    raise AssertionError("it never came")
 
 
 async def test_a_long_life(kernel: NotebookKernel, tmp_path: Path) -> None:

@@ -2,14 +2,15 @@
 
 import json
 import os
-import re
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pexpect
 import psutil
+import pyte
 import pytest
 
 from tests.support.kernels import notebook
@@ -18,7 +19,7 @@ from tests.support.services import command_of
 
 pytestmark = pytest.mark.timeout(120)
 
-_SEQUENCES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[()][AB012]|\x1b[=>]|[\r\x07\x08]")
+_LINES, _COLUMNS = 200, 160
 
 
 class Terminal:
@@ -26,22 +27,24 @@ class Terminal:
 
     def __init__(self, process: "pexpect.spawn[str]") -> None:
         self._process = process
+        self._screen = pyte.Screen(_COLUMNS, _LINES)
+        self._stream = pyte.Stream(self._screen)
         self._number = 1
         self._prompt()
 
     def run(self, line: str) -> str:
         """Type a line and give what it wrote."""
-        self._process.send(line + "\r")
-        self._number += 1
+        self.start(line)
         return self._prompt()
 
     def type(self, text: str, shows: str) -> None:
-        """Type, and wait until the screen shows something."""
+        """Type, and wait until the line that is being typed, or what stands below it, shows something."""
         self._process.send(text)
-        self._process.expect_exact(shows)
+        self._wait(lambda: shows in self._below(f"In [{self._number}]:"))
 
     def clear(self) -> None:
         """Take back what was typed."""
+        self._process.send("\x1b\x15")
         self._process.sendcontrol("u")
 
     def stop_button(self) -> str:
@@ -53,17 +56,35 @@ class Terminal:
         return psutil.Process(self._process.pid).children(recursive=True)
 
     def start(self, line: str) -> None:
-        """Type a line that takes long."""
-        self._process.send(line + "\r")
+        """Type a line, and see that it is there."""
+        self._process.send(line)
+        self._wait(lambda: line in self._below(f"In [{self._number}]:"))
+        self._process.send("\r")
         self._number += 1
-        for _ in range(10_000):
-            if self.servers:
-                return
-            psutil.wait_procs([], timeout=0.01)
+
+    def until_a_server_runs(self) -> None:
+        self._wait(lambda: bool(self.servers))
 
     def _prompt(self) -> str:
-        self._process.expect(rf"In \[.*?{self._number}.*?\]:")
-        return _SEQUENCES.sub("", self._process.before or "")
+        """Wait for the next prompt, and give what stands above it, below the last input."""
+        self._wait(lambda: f"In [{self._number}]:" in self._text)
+        said = self._below(f"In [{self._number - 1}]:") if self._number > 1 else self._text
+        return said.partition("\n")[2].partition(f"In [{self._number}]:")[0]
+
+    @property
+    def _text(self) -> str:
+        return "\n".join(line.rstrip() for line in self._screen.display)
+
+    def _below(self, prompt: str) -> str:
+        return self._text.rpartition(prompt)[2]
+
+    def _wait(self, holds: Callable[[], bool]) -> None:
+        """Read the screen until it shows what is awaited."""
+        ends_at = time.monotonic() + 60
+        while not holds():
+            assert time.monotonic() < ends_at, self._text.strip()
+            with suppress(pexpect.TIMEOUT):
+                self._stream.feed(self._process.read_nonblocking(100_000, timeout=0.2))
 
 
 @contextmanager
@@ -75,7 +96,7 @@ def terminal(folder: Path, settings: Mapping[str, str] = {}) -> Iterator[Termina
     process = pexpect.spawn(
         sys.executable,
         ["-m", "IPython", "--no-banner", "--no-confirm-exit", "--colors=NoColor"],
-        cwd=str(folder), env=environment, encoding="utf-8", timeout=60, dimensions=(50, 160),
+        cwd=str(folder), env=environment, encoding="utf-8", timeout=60, dimensions=(_LINES, _COLUMNS),
     )  # fmt: skip
     try:
         yield Terminal(process)
@@ -126,6 +147,7 @@ def test_an_interrupt_in_the_middle_of_a_check(tmp_path: Path) -> None:
         shell.run("%load_ext jupyter_lsp_agent")
         shell.run("price = 1")
         shell.start("%lsp_check")
+        shell.until_a_server_runs()
         said = shell.stop_button()
         assert "UsageError: interrupted: there is no verdict" in said
         assert "Traceback" not in said
