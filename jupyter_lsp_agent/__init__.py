@@ -30,7 +30,13 @@ if TYPE_CHECKING:
         Unchecked,
         Verdict,
     )
-    from jupyter_lsp_agent.frontends.python import async_check_notebook, check_notebook
+    from jupyter_lsp_agent.frontends.python import (
+        async_check_notebook,
+        async_query_notebook,
+        check_notebook,
+        query_notebook,
+    )
+    from jupyter_lsp_agent.navigation.answer import QueryAnswer
 
 __all__ = [
     "CellReport",
@@ -38,6 +44,7 @@ __all__ = [
     "DiagnosticSeverity",
     "JupyterLspAgentError",
     "NoVerdictReason",
+    "QueryAnswer",
     "Report",
     "ReportedDiagnostic",
     "ServerReport",
@@ -47,7 +54,9 @@ __all__ = [
     "Verdict",
     "__version__",
     "async_check_notebook",
+    "async_query_notebook",
     "check_notebook",
+    "query_notebook",
 ]
 
 _MODULES = {
@@ -64,7 +73,8 @@ _MODULES = {
         "Unchecked",
         "Verdict",
     ),
-    "frontends.python": ("async_check_notebook", "check_notebook"),
+    "frontends.python": ("async_check_notebook", "async_query_notebook", "check_notebook", "query_notebook"),
+    "navigation.answer": ("QueryAnswer",),
 }
 _HOMES = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
 

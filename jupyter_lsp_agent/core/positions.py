@@ -116,6 +116,16 @@ def text_range_from_wire(lines: list[str], wire: WireRange, encoding: PositionEn
     return TextRange(start, end) if start <= end else TextRange(end, start)
 
 
+def utf16_range(lines: list[str], text_range: TextRange) -> WireRange:
+    """A range of the text with these lines as LSP writes it by default; lines that are not there count as empty."""
+
+    def position(at: TextPosition) -> WirePosition:
+        line = lines[at.line] if 0 <= at.line < len(lines) else ""
+        return WirePosition(at.line, character_from_column(line, at.column, PositionEncoding.UTF_16))
+
+    return WireRange(position(text_range.start), position(text_range.end))
+
+
 def _text_position_from_wire(lines: list[str], wire: WirePosition, encoding: PositionEncoding) -> TextPosition:
     if wire.line < 0:
         return TextPosition(0, 0)

@@ -30,8 +30,12 @@ def has_surrogate(text: str) -> bool:
 
 def one_line(text: str, limit: int = MAX_MESSAGE_CHARACTERS) -> str:
     """`text` on one line, without what cannot be seen, at most `limit` characters long."""
-    visible = HIDDEN.sub("", BLANKS.sub(" ", _ESCAPE_SEQUENCE.sub("", text)))
-    return shorten(visible.strip(), limit)
+    return shorten(visible_line(text).strip(), limit)
+
+
+def visible_line(text: str) -> str:
+    """`text` on one line, without what cannot be seen."""
+    return HIDDEN.sub("", BLANKS.sub(" ", _ESCAPE_SEQUENCE.sub("", text)))
 
 
 def escape_hidden(text: str) -> str:

@@ -12,13 +12,9 @@ from dataclasses import dataclass, replace
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic, RelatedInformation
 from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.core.positions import (
-    PositionEncoding,
     TextPosition,
-    TextRange,
-    WirePosition,
-    WireRange,
-    character_from_column,
     split_lines,
+    utf16_range,
 )
 from jupyter_lsp_agent.core.uris import path_from_uri
 from jupyter_lsp_agent.diagnostics.cleaning import clean_message, clean_path, clean_source_line, shorten
@@ -200,7 +196,7 @@ def _as_shown(finding: Finding, place: Located, texts: _Texts, fingerprint: str)
         status=finding.status,
         severity=diagnostic.severity,
         range=diagnostic.range,
-        wire_range=_utf16_range(lines, diagnostic.range),
+        wire_range=utf16_range(lines, diagnostic.range),
         message=clean_message(diagnostic.message),
         source=_name(diagnostic.source),
         code=None if diagnostic.code is None else _name(diagnostic.code),
@@ -221,7 +217,7 @@ def _relation(information: RelatedInformation, texts: _Texts) -> ReportedRelatio
         shown = shorten(clean_path(information.uri if path is None else str(path)), _MAX_PATH_CHARACTERS)
         return ReportedRelation(shown, None, None, information.wire_range, message)
     index = information.cell_index
-    wire_range = _utf16_range(texts.lines(index), place)
+    wire_range = utf16_range(texts.lines(index), place)
     return ReportedRelation(None, _reference(texts.cell(index)), place, wire_range, message)
 
 
@@ -297,13 +293,6 @@ def _in_cells(item: ReportedDiagnostic, cells: frozenset[int] | None) -> bool:
 
 def _line(lines: list[str], position: TextPosition) -> str:
     return lines[position.line] if position.line < len(lines) else ""
-
-
-def _utf16_range(lines: list[str], text_range: TextRange) -> WireRange:
-    def position(at: TextPosition) -> WirePosition:
-        return WirePosition(at.line, character_from_column(_line(lines, at), at.column, PositionEncoding.UTF_16))
-
-    return WireRange(position(text_range.start), position(text_range.end))
 
 
 def _content_hash(facts: ReportFacts) -> str | None:

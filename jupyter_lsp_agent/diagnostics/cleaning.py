@@ -7,6 +7,7 @@ keeps its length, so that columns still mean what they meant.
 
 import re
 
+from jupyter_lsp_agent.core.positions import split_lines
 from jupyter_lsp_agent.core.printable import (
     BLANKS,
     HIDDEN,
@@ -14,11 +15,13 @@ from jupyter_lsp_agent.core.printable import (
     escape_hidden,
     one_line,
     shorten,
+    visible_line,
 )
 
 __all__ = [
     "MAX_MESSAGE_CHARACTERS",
     "MAX_SOURCE_LINE_CHARACTERS",
+    "clean_block",
     "clean_message",
     "clean_path",
     "clean_source_line",
@@ -40,6 +43,13 @@ def clean_message(text: str, limit: int = MAX_MESSAGE_CHARACTERS) -> str:
 def clean_source_line(line: str) -> str:
     """A line of source in which every hidden character has become one that is seen; columns stay."""
     return shorten(HIDDEN.sub("\N{REPLACEMENT CHARACTER}", BLANKS.sub(" ", line)), MAX_SOURCE_LINE_CHARACTERS)
+
+
+def clean_block(text: str, limit: int) -> str:
+    """A text of several lines (Markdown, say) without what cannot be seen, at most `limit` characters long; its lines
+    and their indentation stay."""
+    lines = (visible_line(line.replace("\t", "    ")) for line in split_lines(text[: 4 * limit]))
+    return shorten("\n".join(lines).strip("\n"), limit)
 
 
 def clean_path(path: str) -> str:

@@ -47,7 +47,7 @@ def report_to_dict(report: "Report") -> dict[str, Any]:
         "content_hash": report.content_hash,
         "content_source": report.content_source and report.content_source.value,
         "baseline": report.baseline,
-        "servers": [_server(server) for server in report.servers],
+        "servers": [server_to_dict(server) for server in report.servers],
         "fallback_used": report.fallback_used,
         "environment": report.environment
         and {"python": report.environment.python, "origin": report.environment.origin},
@@ -55,11 +55,11 @@ def report_to_dict(report: "Report") -> dict[str, Any]:
         "fixed": [_fixed(diagnostic) for diagnostic in report.fixed],
         "counts": counts_to_dict(report.counts),
         "other_files": {path: _other_file(other) for path, other in report.other_files.items()},
-        "unchecked": [_unchecked(unchecked) for unchecked in report.unchecked],
+        "unchecked": [unchecked_to_dict(unchecked) for unchecked in report.unchecked],
         "unmapped": [_unmapped(diagnostic) for diagnostic in report.unmapped],
         "hint": report.hint,
         "checked_at": timestamp(report.checked_at),
-        "elapsed_ms": _milliseconds(report.elapsed_seconds),
+        "elapsed_ms": milliseconds(report.elapsed_seconds),
     }
 
 
@@ -84,8 +84,8 @@ def _diagnostic(diagnostic: "ReportedDiagnostic") -> dict[str, Any]:
     return {
         "status": diagnostic.status.value,
         "severity": diagnostic.severity.name.lower(),
-        **_numbers(diagnostic.range),
-        "range": _range(diagnostic.wire_range),
+        **numbers_to_dict(diagnostic.range),
+        "range": range_to_dict(diagnostic.wire_range),
         "code": diagnostic.code,
         "code_description": diagnostic.code_description,
         "source": diagnostic.source,
@@ -109,17 +109,18 @@ def _other_file(other: "OtherFile") -> dict[str, Any]:
 
 def _relation(relation: "ReportedRelation") -> dict[str, Any]:
     cell = {"cell_id": None, "cell_index": None} if relation.cell is None else _reference(relation.cell)
-    numbers = {} if relation.range is None else _numbers(relation.range)
+    numbers = {} if relation.range is None else numbers_to_dict(relation.range)
     return {
         "path": relation.path,
         **cell,
         **numbers,
-        "range": _range(relation.wire_range),
+        "range": range_to_dict(relation.wire_range),
         "message": relation.message,
     }
 
 
-def _server(server: "ServerReport") -> dict[str, Any]:
+def server_to_dict(server: "ServerReport") -> dict[str, Any]:
+    """A server that was asked."""
     return {
         "id": server.id,
         "version": server.version,
@@ -127,7 +128,7 @@ def _server(server: "ServerReport") -> dict[str, Any]:
         "fallback": server.fallback,
         "reason": server.reason,
         "freshness": server.freshness and server.freshness.value,
-        "elapsed_ms": None if server.elapsed_seconds is None else _milliseconds(server.elapsed_seconds),
+        "elapsed_ms": None if server.elapsed_seconds is None else milliseconds(server.elapsed_seconds),
     }
 
 
@@ -141,7 +142,8 @@ def counts_to_dict(counts: "Counts | None") -> dict[str, int | None]:
     return {name: None if counts is None else getattr(counts, name) for name in _COUNTS}
 
 
-def _unchecked(unchecked: "Unchecked") -> dict[str, Any]:
+def unchecked_to_dict(unchecked: "Unchecked") -> dict[str, Any]:
+    """Lines that no server looked at."""
     return {
         **_reference(unchecked.cell),
         "lines": [unchecked.first_line + 1, unchecked.last_line + 1],
@@ -162,7 +164,8 @@ def _reference(cell: "CellReference") -> dict[str, Any]:
     return {"cell_id": cell.cell_id, "cell_index": cell.cell_index}
 
 
-def _numbers(text_range: TextRange) -> dict[str, int]:
+def numbers_to_dict(text_range: TextRange) -> dict[str, int]:
+    """A place as people and editors count, columns in code points."""
     return {
         "line": text_range.start.line + 1,
         "column": text_range.start.column + 1,
@@ -171,7 +174,8 @@ def _numbers(text_range: TextRange) -> dict[str, int]:
     }
 
 
-def _range(wire_range: WireRange) -> dict[str, dict[str, int]]:
+def range_to_dict(wire_range: WireRange) -> dict[str, dict[str, int]]:
+    """A place as LSP writes it."""
     start, end = wire_range.start, wire_range.end
     return {
         "start": {"line": start.line, "character": start.character},
@@ -179,5 +183,6 @@ def _range(wire_range: WireRange) -> dict[str, dict[str, int]]:
     }
 
 
-def _milliseconds(seconds: float) -> float:
+def milliseconds(seconds: float) -> float:
+    """A duration in milliseconds, to a tenth."""
     return round(seconds * 1000, 1)

@@ -78,6 +78,10 @@ async def _command(options: argparse.Namespace, settings: "Settings", console: "
         from jupyter_lsp_agent.frontends.cli_status import run_status
 
         return await run_status(settings, open_service, console, as_json=options.json, probe=options.probe)
+    if options.command == "query":
+        from jupyter_lsp_agent.frontends.cli_query import run_query
+
+        return await run_query(options, settings, open_service, console)
     from jupyter_lsp_agent.frontends.cli_check import run_check
 
     return await run_check(options, settings, open_service, console)

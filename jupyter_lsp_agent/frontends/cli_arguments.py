@@ -32,6 +32,14 @@ notebooks below it; without PATH the current folder is checked. Exit code: 0 not
 2 wrong usage, unreadable input, or a file without a verdict."""
 
 
+_QUERY_DESCRIPTION = """\
+Ask a language server about code in a notebook or a plain file. METHOD is one of hover, definition, references,
+signature_help (of a place), document_symbols, or workspace_symbols (of names that match QUERY). PLACE is
+CELL:LINE:COLUMN in a notebook, LINE:COLUMN in a plain file; CELL is a cell's index, from 0, or its id; lines and
+columns count from 1. A number of more than five digits is an id. Results are lines `path:cell N (id):line:column:
+source`. Exit code: 0 found, 1 nothing found, 2 no server answered, or wrong usage."""
+
+
 _INSTALL_DESCRIPTION = """\
 Install language servers from PyPI and npm into a folder of this program's own. Without ID: for each language found
 below the current folder, the first server of its chain. Exit code: 0, or 2 where something could not be installed."""
@@ -88,8 +96,21 @@ def _build_parser() -> argparse.ArgumentParser:
     )
     status.add_argument("--json", action="store_true", help="as one JSON object")
     status.add_argument("--probe", action="store_true", help="start each installed server once, and say how it went")
+    _add_query(commands.add_parser("query", help="ask about a place or a name in code", description=_QUERY_DESCRIPTION))
     _add_installs(commands)
     return parser
+
+
+def _add_query(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("method", metavar="METHOD", help="what is asked")
+    parser.add_argument("path", metavar="PATH", help="a notebook or a file")
+    parser.add_argument("about", nargs="?", metavar="PLACE|QUERY", help="where, or what names")
+    parser.add_argument("--cell", metavar="CELL", help="for document_symbols: of this cell alone")
+    parser.add_argument("--json", action="store_true", help="as one JSON object")
+    parser.add_argument(
+        "--max-results", type=_number, default=50, metavar="N", help="the most to show; 0: all (default: 50)"
+    )
+    _add_asked(parser.add_argument_group("how it is asked"))
 
 
 def _add_installs(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -123,9 +144,13 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 
 def _add_servers(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how they are checked")
+    _add_asked(group)
+    group.add_argument("--jobs", type=_positive_number, metavar="N", help="how many files at a time")
+
+
+def _add_asked(group: "argparse._ArgumentGroup") -> None:
     group.add_argument("--server", metavar="ID", help="this server alone, without fallback")
     group.add_argument("--python", metavar="PATH", help="the interpreter whose packages the code uses")
-    group.add_argument("--jobs", type=_positive_number, metavar="N", help="how many files at a time")
     group.add_argument(
         "--timeout",
         type=_positive_seconds,

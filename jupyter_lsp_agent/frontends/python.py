@@ -1,11 +1,11 @@
-"""Checking from Python: one document, one report.
+"""Checking and asking from Python: one document, one report or answer.
 
 The awaited form runs on the caller's loop; the blocking one on a loop of its own, so that it works in a kernel's cell,
 where a loop is running already. Both start the servers that they need and stop them at the end.
 """
 
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -17,6 +17,8 @@ from jupyter_lsp_agent.service.requests import CheckRequest, Comparison
 from jupyter_lsp_agent.service.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from jupyter_lsp_agent.navigation.answer import QueryAnswer
+    from jupyter_lsp_agent.service.query_requests import QueryRequest
     from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 
 _TIMEOUT_SECONDS = 60.0
@@ -81,6 +83,61 @@ async def _check(service: "NotebookDiagnosticsService", request: CheckRequest) -
     return report
 
 
+class QueryOptions(TypedDict, total=False):
+    """What is asked about, and who is asked.
+
+    Attributes:
+        cell: of a notebook, by its id or its index; not for `workspace_symbols`.
+        line: in the cell's or the file's own text, counted from 1.
+        column: the same, in Unicode code points.
+        query: a name or a part of one; for `workspace_symbols`.
+        max_results: the most to show (50); 0: all.
+        server: the id of one server, which is then asked alone.
+        python: the interpreter whose packages the code uses.
+        timeout_seconds: from when a server takes the document up (60); `None`: the settings' waits.
+    """
+
+    cell: str | int
+    line: int
+    column: int
+    query: str
+    max_results: int
+    server: str
+    python: str | os.PathLike[str]
+    timeout_seconds: float | None
+
+
+def query_notebook(path: str | os.PathLike[str], method: str, **options: Unpack[QueryOptions]) -> "QueryAnswer":
+    """Ask a language server about the code of a notebook, or of a plain file, and wait for the answer.
+
+    Args:
+        path: the document. What the answer quotes lies below the current folder.
+        method: `hover`, `definition`, `references`, `signature_help` (of a place), `document_symbols`, or
+            `workspace_symbols` (of names).
+        **options: see `QueryOptions`.
+
+    Raises:
+        InvalidRequestError: no such method, or a place that is none.
+        UnknownCellError: no such cell.
+        SettingsError: an option or a setting has a value that it cannot have.
+        ClosedError: called on the thread of the very loop that would do the work.
+    """
+    from jupyter_lsp_agent.service.blocking import BlockingProvider
+
+    request, settings = _query(path, method, options), load_settings()
+    with BlockingProvider(lambda: _open(settings)).lease() as portal:
+        return portal.call(lambda service: service.query(request))
+
+
+async def async_query_notebook(
+    path: str | os.PathLike[str], method: str, **options: Unpack[QueryOptions]
+) -> "QueryAnswer":
+    """Ask about the code of a notebook, or of a plain file, on the running loop; see `query_notebook`."""
+    request = _query(path, method, options)
+    async with _opened(load_settings()) as service:
+        return await service.query(request)
+
+
 async def _open(settings: Settings) -> "NotebookDiagnosticsService":
     from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 
@@ -101,16 +158,15 @@ def _settings(options: CheckOptions) -> Settings:
     return load_settings(names)
 
 
-def _require_known(options: Mapping[str, object]) -> None:
+def _require_known(function: str, options: Mapping[str, object], known: Iterable[str]) -> None:
     """Python checks the names of options only where they are parameters."""
-    known = CheckOptions.__optional_keys__
     for name in options:
         if name not in known:
-            raise TypeError(f"check_notebook() has no option {name!r}; it has {', '.join(sorted(known))}")
+            raise TypeError(f"{function}() has no option {name!r}; it has {', '.join(sorted(known))}")
 
 
 def _request(path: str | os.PathLike[str], options: CheckOptions) -> CheckRequest:
-    _require_known(options)
+    _require_known("check_notebook", options, CheckOptions.__optional_keys__)
     content, server, python = options.get("content"), options.get("server"), options.get("python")
     name = os.fspath(path)
     absolute = _absolute(name)
@@ -124,6 +180,28 @@ def _request(path: str | os.PathLike[str], options: CheckOptions) -> CheckReques
         python=None if python is None else _absolute(python),
         timeout_seconds=options.get("timeout_seconds", _TIMEOUT_SECONDS),
         comparison=Comparison(baseline=f"git:{options['since']}") if "since" in options else Comparison(),
+    )
+
+
+def _query(path: str | os.PathLike[str], method: str, options: QueryOptions) -> "QueryRequest":
+    from jupyter_lsp_agent.service.neighbours import LocalNeighbours
+    from jupyter_lsp_agent.service.query_requests import QUESTION, QueryRequest, code_question
+
+    _require_known("query_notebook", options, QueryOptions.__optional_keys__)
+    asked = {name: value for name, value in options.items() if name in QUESTION}
+    server, python, name = options.get("server"), options.get("python"), os.fspath(path)
+    absolute = _absolute(name)
+    return QueryRequest(
+        document=CheckRequest(
+            path=absolute,
+            display_path=name,
+            named=absolute,
+            server=None if server is None else ServerId(server),
+            python=None if python is None else _absolute(python),
+            timeout_seconds=options.get("timeout_seconds", _TIMEOUT_SECONDS),
+        ),
+        question=code_question({"method": method, **asked}),
+        neighbours=LocalNeighbours(Path.cwd()),
     )
 
 

@@ -1,17 +1,19 @@
 """Questions about a place in a document: hover, definition, references, symbols, signature help.
 
 Before a question about a document the server is brought to its text, so that the answer is about what was asked. Places
-in that document come back as text ranges; places in other files, whose text we have not read, as the server's own
-numbers with the encoding that they count in.
+in documents that the server was sent come back as text ranges; places in other files, whose text we have not read, as
+the server's own numbers with the encoding that they count in. A server that still loads its project is waited for, and
+that it knows nothing is believed only once it is ready.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from jupyter_lsp_agent.core.clock import pause
+from jupyter_lsp_agent.core.errors import ResponseError
 from jupyter_lsp_agent.core.ids import DocumentUri
 from jupyter_lsp_agent.core.launch import TextDocument
+from jupyter_lsp_agent.core.navigation import Hover, Location, Signature, Symbol
 from jupyter_lsp_agent.core.positions import (
-    PositionEncoding,
     TextPosition,
     TextRange,
     WireRange,
@@ -19,12 +21,12 @@ from jupyter_lsp_agent.core.positions import (
     text_range_from_wire,
 )
 from jupyter_lsp_agent.core.uris import uri_key
+from jupyter_lsp_agent.jsonrpc.messages import ErrorCode
 from jupyter_lsp_agent.lsp import methods
 from jupyter_lsp_agent.lsp.documents import DocumentSync, OpenDocument
 from jupyter_lsp_agent.lsp.session import ServerSession
 from jupyter_lsp_agent.lsp.state import ServerState
 from jupyter_lsp_agent.lsp.wire.navigation import (
-    Signature,
     WireSymbol,
     decode_hover,
     decode_locations,
@@ -32,36 +34,10 @@ from jupyter_lsp_agent.lsp.wire.navigation import (
     decode_symbols,
 )
 
+_MAX_ATTEMPTS = 4
+"""How often a question is asked that the server says was overtaken by a change."""
 
-@dataclass(frozen=True, slots=True)
-class Hover:
-    """What is known of a place, as Markdown or plain text, and the stretch that it is about."""
-
-    text: str
-    range: TextRange | None
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """A place. `range` is known where it is in the document that was asked about; `wire_range` counts in `encoding`."""
-
-    uri: DocumentUri
-    wire_range: WireRange
-    encoding: PositionEncoding
-    range: TextRange | None
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """A symbol. `kind` is LSP's `SymbolKind`; `selection` is its name, `location` the whole of it."""
-
-    name: str
-    kind: int
-    detail: str
-    container_name: str
-    location: Location | None
-    selection: TextRange | None
-    children: tuple["Symbol", ...]
+_PAUSE_SECONDS = 0.1
 
 
 class Navigation:
@@ -108,7 +84,8 @@ class Navigation:
 
     async def workspace_symbols(self, query: str) -> tuple[Symbol, ...]:
         """Symbols of the workspace whose names match `query`, as the server understands that."""
-        result = await self._session.request(methods.WORKSPACE_SYMBOL, {"query": query})
+        work = self._ask_when_ready(methods.WORKSPACE_SYMBOL, {"query": query})
+        result = await self._session.until_closed(work)
         return tuple(self._symbol(None, found) for found in decode_symbols(result))
 
     async def _ask(
@@ -135,7 +112,27 @@ class Navigation:
             params: dict[str, Any] = {"textDocument": {"uri": entry.uri}, **(more or {})}
             if position is not None:
                 params["position"] = self._wire_position(entry, position)
-            return await self._session.request(method, params)
+            return await self._ask_when_ready(method, params)
+
+    async def _ask_when_ready(self, method: str, params: dict[str, Any]) -> Any:
+        readiness = self._state.readiness
+        await readiness.wait()
+        result = await self._ask_again(method, params)
+        while not result and not readiness.is_ready:
+            await readiness.wait_for_signal()
+            result = await self._ask_again(method, params)
+        return result
+
+    async def _ask_again(self, method: str, params: dict[str, Any]) -> Any:
+        """The answer; asked for again where the server says that a change overtook it."""
+        for attempt in range(1, _MAX_ATTEMPTS + 1):
+            try:
+                return await self._session.request(method, params)
+            except ResponseError as error:
+                if error.code != ErrorCode.CONTENT_MODIFIED or attempt == _MAX_ATTEMPTS:
+                    raise
+                await pause(self._state.clock, _PAUSE_SECONDS)
+        return None
 
     def _wire_position(self, entry: OpenDocument, position: TextPosition) -> dict[str, int]:
         lines = entry.lines
@@ -148,19 +145,17 @@ class Navigation:
 
     def _location(self, entry: OpenDocument | None, uri: DocumentUri, wire: WireRange) -> Location:
         is_own = entry is not None and uri_key(uri) == uri_key(entry.uri)
-        range_ = self._text_range(entry, wire) if is_own and entry is not None else None
-        return Location(uri, wire, self._state.capabilities.position_encoding, range_)
+        known = entry if is_own else self._documents.find(uri)
+        encoding = self._state.capabilities.position_encoding
+        if known is None or known.version == 0:
+            return Location(uri, wire, encoding, None)
+        return Location(uri, wire, encoding, self._text_range(known, wire), known.text)
 
     def _symbol(self, entry: OpenDocument | None, found: WireSymbol) -> Symbol:
         uri = found.uri or (entry.uri if entry is not None else None)
         location = None if uri is None or found.range is None else self._location(entry, uri, found.range)
         selection = None
-        if (
-            location is not None
-            and location.range is not None
-            and entry is not None
-            and found.selection_range is not None
-        ):
-            selection = self._text_range(entry, found.selection_range)
+        if location is not None and location.range is not None and found.selection_range is not None:
+            selection = self._location(entry, location.uri, found.selection_range).range
         children = tuple(self._symbol(entry, child) for child in found.children)
         return Symbol(found.name, found.kind, found.detail, found.container_name, location, selection, children)

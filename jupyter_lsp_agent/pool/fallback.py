@@ -2,7 +2,8 @@
 
 Only a server that cannot be had makes room for the next one: not installed, not started, no handshake in its time,
 dead. A server that is merely late does not: its caller's time limit passes through here untouched. A pool without a
-free place is no reason either, since the next server would need a place as well.
+free place is no reason either, since the next server would need a place as well. Where the question says so, a server
+that has next to nothing to say makes room too.
 """
 
 import logging
@@ -34,6 +35,9 @@ T = TypeVar("T")
 _ATTEMPTS = 2
 """How often one server is asked: a second time where it died at the first."""
 
+_MAX_MEAGRE = 2
+"""Where two servers have next to nothing to say there is nothing to be said: no third one is started for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -60,16 +64,26 @@ class Freshener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What a server of a chain said, and the servers before it that could not be had."""
+    """What a server of a chain said, and the servers before it that could not be had.
+
+    Attributes:
+        value: what it said.
+        key: who it is.
+        failures: those before it in the chain that could not be had.
+        meagre: what was said before it and was not enough, in the order in which they were asked.
+        no_better: what was said after it, where nobody said enough and this was the first to speak.
+    """
 
     value: T
     key: ClientKey
     failures: tuple[ServerFailure, ...] = ()
+    meagre: tuple["Answer[T]", ...] = ()
+    no_better: tuple["Answer[T]", ...] = ()
 
     @property
     def fallback(self) -> bool:
-        """Whether it was not the chain's first server that spoke."""
-        return bool(self.failures)
+        """Whether it was not the chain's first server that spoke, or that said enough."""
+        return bool(self.failures or self.meagre)
 
 
 class NoWorkingServerError(ServerUnavailableError):
@@ -115,14 +129,18 @@ async def ask_first_working(
     """
     walk = _ChainWalk(pool, chain)
     question = _Question(ask, patience_seconds, freshener)
-    meagre: Answer[T] | None = None
+    meagre: list[Answer[T]] = []
     for candidate in walk.order():
         answer = await _ask_one(walk, candidate, question)
-        if answer is not None and is_enough(answer.value):
-            return answer
-        meagre = meagre or answer
-    if meagre is not None:
-        return meagre
+        if answer is None:
+            continue
+        if is_enough(answer.value):
+            return replace(answer, meagre=tuple(meagre))
+        meagre.append(answer)
+        if len(meagre) == _MAX_MEAGRE:
+            break
+    if meagre:
+        return replace(meagre[0], no_better=tuple(meagre[1:]))
     raise NoWorkingServerError(walk.failures())
 
 

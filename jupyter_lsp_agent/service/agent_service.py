@@ -19,6 +19,7 @@ from jupyter_lsp_agent.core.errors import InvalidEditError, InvalidRequestError,
 from jupyter_lsp_agent.diagnostics.build import no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
 from jupyter_lsp_agent.diagnostics.report import ContentSource, Counts, DocumentKind, NoVerdictReason, Report, Verdict
+from jupyter_lsp_agent.navigation.answer import QueryAnswer
 from jupyter_lsp_agent.notebook.cell_refs import CellNames
 from jupyter_lsp_agent.notebook.model import Notebook
 from jupyter_lsp_agent.notebook.reader import read_notebook
@@ -31,6 +32,8 @@ from jupyter_lsp_agent.service.checking import CheckingService
 from jupyter_lsp_agent.service.documents import UncheckableError, document_kind
 from jupyter_lsp_agent.service.editing import DocumentEditor, EditBatch, EditOutcome, content_hash
 from jupyter_lsp_agent.service.edits_under_way import EditsUnderWay
+from jupyter_lsp_agent.service.neighbours import StoredNeighbours
+from jupyter_lsp_agent.service.query_requests import AgentQuery, QueryRequest
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
 from jupyter_lsp_agent.service.settings import Settings
 from jupyter_lsp_agent.service.stores import DocumentStore, OpenedDocument
@@ -41,6 +44,9 @@ _GRACE_SECONDS = 0.1
 """How much longer than its wait a check may take to say that it had no answer."""
 
 _LINGER_SECONDS = 30.0
+_ONLY_IN_WORKTREES = (
+    'only documents inside a git worktree are checked on this server; its owner can set `workspace` to "root_dir"'
+)
 
 
 class AgentService:
@@ -106,13 +112,41 @@ class AgentService:
         except UncheckableError as error:
             return _no_verdict(question.name, error.reason, str(error))
         request = await self._request(asked, document, user)
-        return await self._in_time(request, self._left(question, began_seconds))
+        return await self._in_time(request, self._left(question.wait_ms, began_seconds))
 
     async def touch(self, asked: AgentCheck, user: str, spent_seconds: float = 0.0) -> TouchAnswer:
         """Start the servers of a document, and let the session meet it."""
         report = await self.check(asked, user, spent_seconds)
         missing = report.verdict is Verdict.NO_VERDICT and report.reason not in NOT_YET
         return TouchAnswer(not missing, report.reason if missing else None, report.detail if missing else None)
+
+    async def query(self, asked: AgentQuery, spent_seconds: float = 0.0) -> QueryAnswer:
+        """The answer to a question about a document's code; `spent_seconds` of its wait are gone already.
+
+        Raises:
+            InvalidRequestError, EditError: a place is named that cannot be meant, or a cell that is not there.
+        """
+        began_seconds = self._clock.monotonic_seconds() - spent_seconds
+        try:
+            document = await self._documents.read(asked.name)
+        except UncheckableError as error:
+            return QueryAnswer(path=asked.name, method=asked.question.method, reason=error.reason, detail=str(error))
+        request = _request(document, Comparison())
+        if self._is_outside(request):
+            return QueryAnswer(
+                path=asked.name,
+                method=asked.question.method,
+                reason=NoVerdictReason.OUTSIDE_WORKSPACE,
+                detail=_ONLY_IN_WORKTREES,
+            )
+        left = self._left(asked.wait_ms, began_seconds)
+        return await self._checks.query(
+            QueryRequest(
+                document=replace(request, wait_seconds=left),
+                question=asked.question,
+                neighbours=StoredNeighbours(self._documents),
+            )
+        )
 
     async def edit(self, asked: AgentEdit, user: str, spent_seconds: float = 0.0) -> EditAnswer:
         """Do a batch of edits, and check what came of it; `spent_seconds` of its wait are gone already.
@@ -128,7 +162,7 @@ class AgentService:
             shown=question.cells,
             if_hash=asked.if_hash,
             dry_run=asked.dry_run,
-            patience_seconds=self._left(question, began_seconds),
+            patience_seconds=self._left(question.wait_ms, began_seconds),
         )
         with self._edits.of(question.name):
             return await self._edit(batch, asked, user, began_seconds)
@@ -141,7 +175,7 @@ class AgentService:
                 self._results.leave_out(batch.name, outcome.content_hash)
                 return EditAnswer(outcome, None)
             request = _after_edit(asked, outcome, user)
-            report = await self._in_time(request, self._left(asked.question, began_seconds))
+            report = await self._in_time(request, self._left(asked.question.wait_ms, began_seconds))
         except asyncio.CancelledError:
             # The asker has hung up; what was written is checked for those who listen.
             for outcome in written if asked.check else ():
@@ -226,10 +260,10 @@ class AgentService:
         view = await beside_the_loop(len(shown.data), lambda: _view(question, shown))
         return _request(shown, comparison, view=view, severity=question.severity)
 
-    def _left(self, question: AgentQuestion, began_seconds: float) -> float | None:
-        if question.wait_ms is None:
+    def _left(self, wait_ms: int | None, began_seconds: float) -> float | None:
+        if wait_ms is None:
             return None
-        return max(0.0, question.wait_ms / 1000 - (self._clock.monotonic_seconds() - began_seconds))
+        return max(0.0, wait_ms / 1000 - (self._clock.monotonic_seconds() - began_seconds))
 
     async def _in_time(self, request: CheckRequest, wait_seconds: float | None) -> Report:
         """The report, or that there is none yet. A caller that hangs up cancels its check; a late check goes on."""
@@ -286,7 +320,7 @@ def _outside(request: CheckRequest) -> Report:
     return _no_verdict(
         request.display_path,
         NoVerdictReason.OUTSIDE_WORKSPACE,
-        'only documents inside a git worktree are checked on this server; its owner can set `workspace` to "root_dir"',
+        _ONLY_IN_WORKTREES,
     )
 
 

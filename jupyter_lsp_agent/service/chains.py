@@ -8,7 +8,7 @@ from jupyter_lsp_agent.diagnostics.report import NoVerdictReason
 from jupyter_lsp_agent.notebook.languages import display_name
 from jupyter_lsp_agent.servers.commands import install_advice, resolve_command
 from jupyter_lsp_agent.servers.spec import ServerSpec
-from jupyter_lsp_agent.service.asking import Chain
+from jupyter_lsp_agent.service.chain_calls import Chain
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.places import Place
 

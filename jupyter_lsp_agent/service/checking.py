@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jupyter_lsp_agent.diagnostics.report import Counts, Report
+from jupyter_lsp_agent.navigation.answer import QueryAnswer
+from jupyter_lsp_agent.service.query_requests import QueryRequest
 from jupyter_lsp_agent.service.requests import CheckRequest, SessionKey
 from jupyter_lsp_agent.service.stores import OpenedDocument
 
@@ -14,6 +16,10 @@ class CheckingService(Protocol):
 
     async def check(self, request: CheckRequest) -> Report:
         """The report on one document."""
+        ...
+
+    async def query(self, request: QueryRequest) -> QueryAnswer:
+        """The answer to a question about code."""
         ...
 
     async def status(self) -> dict[str, Any]:

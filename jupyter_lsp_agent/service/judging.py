@@ -23,7 +23,8 @@ from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
 from jupyter_lsp_agent.notebook.python_cell import INVALID_SYNTAX
 from jupyter_lsp_agent.notebook.python_syntax import compiles
 from jupyter_lsp_agent.servers.interpreters import OWN, Interpreter, resolve_interpreter
-from jupyter_lsp_agent.service.asking import Asker, Waits
+from jupyter_lsp_agent.service.asking import Asker
+from jupyter_lsp_agent.service.chain_calls import Waits
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.namespace import startup_names
 from jupyter_lsp_agent.service.notebook_check import NotebookMemory, NotebookTask, Outcome, check_notebook
@@ -141,22 +142,34 @@ class DocumentJudge:
             return Judged(verdict=StateVerdict(content.cells, ()))
         return await self._judge_notebook(place, content.notebook, content.language, request, is_stored=is_stored)
 
-    async def _judge_notebook(
+    async def notebook_task(
         self, place: Place, notebook: Notebook, language: LanguageId | None, request: CheckRequest, *, is_stored: bool
-    ) -> Judged:
-        interpreter = await _interpreter(place, request, notebook)
-        task = NotebookTask(
+    ) -> NotebookTask:
+        """What servers are to be asked of a notebook, and under which circumstances.
+
+        Raises:
+            UncheckableError: nothing tells its language.
+            SettingsError: the request names an interpreter that is none.
+        """
+        interpreter = await interpreter_of(place, request, notebook)
+        return NotebookTask(
             place=place,
             notebook=notebook,
             interpreter=interpreter,
             options=self._build_options(place, interpreter),
             memory=self._memory(place.path),
-            language=_require_language(language),
+            language=require_language(language),
             server=request.server,
             waits=waits_of(request, place.settings),
             closes=not is_stored,
         )
+
+    async def _judge_notebook(
+        self, place: Place, notebook: Notebook, language: LanguageId | None, request: CheckRequest, *, is_stored: bool
+    ) -> Judged:
+        task = await self.notebook_task(place, notebook, language, request, is_stored=is_stored)
         outcome = await check_notebook(task, self._asker)
+        interpreter = task.interpreter
         stamps = await asyncio.to_thread(stamp_circumstances, place, task.language, request, interpreter)
         return Judged(
             verdict=_notebook_verdict(notebook, outcome, stamps),
@@ -168,8 +181,8 @@ class DocumentJudge:
         )
 
     async def _judge_text(self, place: Place, content: Content, request: CheckRequest, *, is_stored: bool) -> Judged:
-        language, text = _require_language(content.language), content.text or ""
-        interpreter = await _interpreter(place, request)
+        language, text = require_language(content.language), content.text or ""
+        interpreter = await interpreter_of(place, request)
         task = TextTask(
             place=place,
             text=text,
@@ -229,7 +242,12 @@ def waits_of(request: CheckRequest, settings: Settings) -> Waits:
     )
 
 
-async def _interpreter(place: Place, request: CheckRequest, notebook: Notebook | None = None) -> Interpreter:
+async def interpreter_of(place: Place, request: CheckRequest, notebook: Notebook | None = None) -> Interpreter:
+    """The Python that a document means.
+
+    Raises:
+        SettingsError: the request names one that is none.
+    """
     interpreter = await asyncio.to_thread(
         resolve_interpreter,
         place.path.parent,
@@ -262,7 +280,12 @@ def _yields_to(interpreter: Interpreter, said: tuple[int, int]) -> bool:
     return interpreter.origin == OWN and interpreter.version is not None and said > interpreter.version
 
 
-def _require_language(language: LanguageId | None) -> LanguageId:
+def require_language(language: LanguageId | None) -> LanguageId:
+    """The language of a notebook.
+
+    Raises:
+        UncheckableError: nothing tells it.
+    """
     if language is None:
         raise UncheckableError(
             NoVerdictReason.UNSUPPORTED_LANGUAGE,

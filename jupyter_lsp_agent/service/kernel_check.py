@@ -13,7 +13,8 @@ from jupyter_lsp_agent.diagnostics.kernel_findings import findings_on_glue, judg
 from jupyter_lsp_agent.diagnostics.relocate import relocate
 from jupyter_lsp_agent.notebook.model import Cell
 from jupyter_lsp_agent.notebook.virtual_document import VirtualDocument, build_kernel_document
-from jupyter_lsp_agent.service.asking import ChainAnswer, ChainSilence
+from jupyter_lsp_agent.service.asking import ChainAnswer
+from jupyter_lsp_agent.service.chain_calls import ChainSilence
 
 MAX_CELLS_ALONE = 300
 """With more cells, errors are told where the server puts them in the joined document."""

@@ -30,7 +30,8 @@ from jupyter_lsp_agent.notebook.virtual_document import (
     build_virtual_documents,
 )
 from jupyter_lsp_agent.servers.interpreters import Interpreter
-from jupyter_lsp_agent.service.asking import Asker, Chain, ChainAnswer, ChainSilence, Question, Waits
+from jupyter_lsp_agent.service.asking import Asker, ChainAnswer
+from jupyter_lsp_agent.service.chain_calls import Chain, ChainSilence, Question, Waits
 from jupyter_lsp_agent.service.chains import chain_name, choose_chains, language_title, require_installed
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.elsewhere import set_aside_imports
@@ -121,18 +122,23 @@ async def check_notebook(task: NotebookTask, asker: Asker) -> Outcome:
     Raises:
         UncheckableError: nobody can be asked about the kernel's language.
     """
-    chains = _kernel_chains(task)
-    built, task = await _build_with_facts(task)
-    has_kernel_document = _kernel_document(built) is not None
+    chains = kernel_chains(task)
+    built, task = await build_with_facts(task)
+    haskernel_document = kernel_document(built) is not None
     ask_about_kernel = _ask_about_python if task.language == PYTHON else _ask_about_other_kernel
     outcomes = await asyncio.gather(
-        *(ask_about_kernel(task, asker, chain, number) for number, chain in enumerate(chains) if has_kernel_document),
+        *(ask_about_kernel(task, asker, chain, number) for number, chain in enumerate(chains) if haskernel_document),
         *(_ask_about_body(task, asker, document) for document in built.documents if not document.kernel),
     )
     return _joined(task, built, outcomes)
 
 
-def _kernel_chains(task: NotebookTask) -> tuple[Chain, ...]:
+def kernel_chains(task: NotebookTask) -> tuple[Chain, ...]:
+    """Who is asked about the kernel's language.
+
+    Raises:
+        UncheckableError: nobody can be.
+    """
     chains = choose_chains(task.place, chain_language(task.notebook, task.language), task.server)
     if task.language != PYTHON and not is_joinable(task.language):
         require_installed(task.place, task.language, chains)
@@ -144,7 +150,7 @@ def _kernel_chains(task: NotebookTask) -> tuple[Chain, ...]:
     return chains
 
 
-async def _build_with_facts(task: NotebookTask) -> tuple[VirtualNotebook, NotebookTask]:
+async def build_with_facts(task: NotebookTask) -> tuple[VirtualNotebook, NotebookTask]:
     """The notebook built with what only the file system knows, and the task with these facts."""
     built = await task.memory.build(task.notebook, task.options)
     if not built.needs.run_files and built.needs.imported_modules <= sys.stdlib_module_names:
@@ -169,10 +175,10 @@ async def _ask_about_python(task: NotebookTask, asker: Asker, chain: Chain, numb
     while True:
         guards = task.memory.guards.get(chain, frozenset())
         built = await task.memory.build(task.notebook, replace(task.options, guards=guards))
-        document = _kernel_document(built)
+        document = kernel_document(built)
         if document is None:
             return Outcome()
-        answer = await asker.ask(_question(task, document, chain))
+        answer = await asker.ask(question_about(task, document, chain))
         if isinstance(answer, ChainSilence):
             return Outcome(servers=answer.servers, failures=(answer.failure,), chains={chain_id: None})
         relocated, rounds_left = relocate(document, answer.diagnostics), rounds_left - 1
@@ -187,12 +193,12 @@ async def _ask_about_python(task: NotebookTask, asker: Asker, chain: Chain, numb
 
 async def _ask_about_other_kernel(task: NotebookTask, asker: Asker, chain: Chain, number: int) -> Outcome:
     chain_id = chain_name(task.language, number)
-    document = _kernel_document(await task.memory.build(task.notebook, task.options))
+    document = kernel_document(await task.memory.build(task.notebook, task.options))
     if document is None:
         return Outcome()
     cells = [cell for cell in task.notebook.cells if cell.index in document.sources]
     said = await ask_about_joined(
-        task.language, cells, lambda asked: asker.ask(in_own_project(_question(task, asked, chain)))
+        task.language, cells, lambda asked: asker.ask(in_own_project(question_about(task, asked, chain)))
     )
     if isinstance(said, ChainSilence):
         return Outcome(servers=said.servers, failures=(said.failure,), chains={chain_id: None})
@@ -206,7 +212,7 @@ async def _ask_about_body(task: NotebookTask, asker: Asker, document: VirtualDoc
         chains = choose_chains(task.place, document.language_id, task.server)
     except UncheckableError as error:
         return Outcome(unchecked=(_unchecked_body(task, document, str(error), error.reason),))
-    answers = await asyncio.gather(*(asker.ask(_question(task, document, chain)) for chain in chains))
+    answers = await asyncio.gather(*(asker.ask(question_about(task, document, chain)) for chain in chains))
     outcomes = []
     for number, answer in enumerate(answers):
         chain_id = chain_name(document.language_id, number)
@@ -232,7 +238,8 @@ def _answered(
     )
 
 
-def _question(task: NotebookTask, document: VirtualDocument, chain: Chain) -> Question:
+def question_about(task: NotebookTask, document: VirtualDocument, chain: Chain) -> Question:
+    """One of the notebook's documents, as a chain is asked about it."""
     return Question(
         place=task.place,
         path=virtual_path(task.place.path, document.extension, document.cell_index),
@@ -280,7 +287,7 @@ def _own_unchecked(built: VirtualNotebook, cells: Mapping[int, Cell]) -> Iterato
 
 def _hidden_names(built: VirtualNotebook, cells: Mapping[int, Cell]) -> Iterator[Unchecked]:
     """Cells whose magics bind names that nobody can tell: from there on, an undefined name is no error."""
-    document = _kernel_document(built)
+    document = kernel_document(built)
     for index, advice in document.advice.items() if document else ():
         if advice.hides_names:
             last = len(split_lines(cells[index].source)) - 1
@@ -312,5 +319,6 @@ def _unchecked(cell: Cell, first: int, last: int, reason: str, cause: NoVerdictR
     return Unchecked(CellReference(cell.index, cell.cell_id), CellLine(first), CellLine(last), reason, cause)
 
 
-def _kernel_document(built: VirtualNotebook) -> VirtualDocument | None:
+def kernel_document(built: VirtualNotebook) -> VirtualDocument | None:
+    """The document in the kernel's language; `None` where there is no code in it."""
     return next((document for document in built.documents if document.kernel), None)

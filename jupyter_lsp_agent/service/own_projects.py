@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from jupyter_lsp_agent.service.asking import Question
+from jupyter_lsp_agent.service.chain_calls import Question
 
 
 def in_own_project(question: Question) -> Question:

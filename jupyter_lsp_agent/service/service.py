@@ -10,10 +10,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from jupyter_lsp_agent.core.clock import Clock, SystemClock
-from jupyter_lsp_agent.core.errors import NotebookError
 from jupyter_lsp_agent.core.ids import DocumentUri
 from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.diagnostics.baseline import StateVerdict
@@ -22,16 +21,15 @@ from jupyter_lsp_agent.diagnostics.facts import ReportFacts
 from jupyter_lsp_agent.diagnostics.report import (
     Counts,
     DocumentKind,
-    NoVerdictReason,
     Report,
 )
-from jupyter_lsp_agent.notebook.model import Cell, Notebook
-from jupyter_lsp_agent.notebook.reader import read_notebook
+from jupyter_lsp_agent.notebook.model import Cell
 from jupyter_lsp_agent.pool.keys import PoolLimits
 from jupyter_lsp_agent.pool.pool import ClientPool
 from jupyter_lsp_agent.pool.starting import starter
 from jupyter_lsp_agent.servers.installed import own_servers_folder
 from jupyter_lsp_agent.service.asking import Asker
+from jupyter_lsp_agent.service.chain_calls import ChainCaller
 from jupyter_lsp_agent.service.comparing import (
     Comparer,
     facts_of,
@@ -41,7 +39,6 @@ from jupyter_lsp_agent.service.comparing import (
     session_path,
 )
 from jupyter_lsp_agent.service.documents import (
-    StoredDocument,
     UncheckableError,
     decode_text,
     document_kind,
@@ -49,8 +46,10 @@ from jupyter_lsp_agent.service.documents import (
 )
 from jupyter_lsp_agent.service.judging import Content, DocumentJudge, Judged, notebook_content, text_content
 from jupyter_lsp_agent.service.other_files import CheckedDocument, OtherFiles
-from jupyter_lsp_agent.service.places import Place, PlaceFinder, is_excluded
+from jupyter_lsp_agent.service.places import Place, PlaceFinder
 from jupyter_lsp_agent.service.probe import probe_servers
+from jupyter_lsp_agent.service.querying import Navigator
+from jupyter_lsp_agent.service.reading import parse_notebook, require_allowed
 from jupyter_lsp_agent.service.requests import CheckRequest, SessionKey
 from jupyter_lsp_agent.service.sessions import SessionStore
 from jupyter_lsp_agent.service.settings import Settings
@@ -63,9 +62,6 @@ if TYPE_CHECKING:
 _SETTLE_SECONDS = 300.0
 """How long a process that was to check once waits for servers that it began to install."""
 
-MAX_CELLS = 10_000
-"""A notebook with more cells is not checked."""
-
 
 class NotebookDiagnosticsService:
     """Checks documents with servers that it starts, shares and stops.
@@ -74,6 +70,9 @@ class NotebookDiagnosticsService:
         settings: of this process; a workspace may narrow them.
         server_root: the server's root over REST, the current folder elsewhere.
         clock: the time.
+
+    Attributes:
+        query: answers a question about code (`Navigator.query`).
     """
 
     def __init__(self, settings: Settings, *, server_root: Path, clock: Clock) -> None:
@@ -84,8 +83,9 @@ class NotebookDiagnosticsService:
         self._start_client = starter(limits, clock)
         self._pool = ClientPool(limits, clock, self._start_client)
         self._installs = self._places.installs = self._background_installs()
-        self._asker = Asker(self._pool, clock)
-        self._judge = DocumentJudge(self._asker)
+        self._caller = ChainCaller(self._pool, clock)
+        self._judge = DocumentJudge(Asker(self._caller))
+        self.query: Final = Navigator(self._caller, self._judge, self._places.find, settings, clock).query
         self._sessions = SessionStore(clock.monotonic_seconds)
         self._comparer = Comparer(self._sessions)
         self._others = OtherFiles(self._judge, self._sessions, clock)
@@ -173,7 +173,7 @@ class NotebookDiagnosticsService:
         try:
             if self._installs is not None:
                 await self._installs.aclose()
-            await self._asker.aclose()
+            await self._caller.aclose()
         finally:
             await self._pool.aclose()
 
@@ -217,7 +217,7 @@ class NotebookDiagnosticsService:
 
     async def _read(self, case: "_Case", place: Place) -> Content:
         """The content to be judged; the session of the request meets it."""
-        _require_allowed(place, is_enabled_elsewhere=self._settings.enabled)
+        require_allowed(place, is_enabled_elsewhere=self._settings.enabled)
         stored = await read_document(place.path, case.request.content_bytes, source=case.request.content_source)
         case.learn(content_source=stored.source)
         if case.facts.kind is DocumentKind.TEXT:
@@ -225,7 +225,7 @@ class NotebookDiagnosticsService:
             case.learn(text=text)
             content = text_content(place, text)
         else:
-            content = notebook_content(await asyncio.to_thread(_read_notebook, stored))
+            content = notebook_content(await asyncio.to_thread(parse_notebook, stored))
             case.learn(text="", cells=content.cells)
         case.learn(language=content.language)
         self._comparer.meet(case.request, content.cells, case.number)
@@ -292,30 +292,6 @@ class _Case:
 def _root_uri(root: str | None) -> DocumentUri | None:
     """A root as the status names it; symbolic links in it are names too."""
     return None if root is None else uri_from_path(Path(root).absolute())
-
-
-def _read_notebook(stored: StoredDocument) -> Notebook:
-    try:
-        notebook = read_notebook(stored.data, stored.path.name)
-    except NotebookError as error:
-        raise UncheckableError(NoVerdictReason.UNREADABLE, str(error)) from None
-    if len(notebook.cells) > MAX_CELLS:
-        raise UncheckableError(
-            NoVerdictReason.TOO_LARGE,
-            f"{stored.path.name} has {len(notebook.cells)} cells, and {MAX_CELLS} are the most; split it",
-        )
-    return notebook
-
-
-def _require_allowed(place: Place, *, is_enabled_elsewhere: bool) -> None:
-    if not place.settings.enabled:
-        where = "by this workspace's pyproject.toml" if is_enabled_elsewhere else "in the settings"
-        raise UncheckableError(NoVerdictReason.DISABLED, f"checking is switched off {where}; set `enabled` to true")
-    if is_excluded(place.path, place.boundary, place.settings.exclude):
-        raise UncheckableError(
-            NoVerdictReason.DISABLED,
-            f"{place.path.name} is left out by the setting `exclude`; change it to have it checked",
-        )
 
 
 def _limits(settings: Settings) -> PoolLimits:

@@ -101,6 +101,14 @@ class DocumentStore(Protocol):
         """Where the document lies, or would lie, absolute; it need not be there."""
         ...
 
+    def name_of(self, location: Path) -> str | None:
+        """The name of the document that lies there; `None` where there can be none. It need not be there."""
+        ...
+
+    async def read_if_allowed(self, name: str) -> OpenedDocument | None:
+        """The document as `read` gives it; `None` where that raises: it is not there, hidden, or not to be read."""
+        ...
+
     async def read(self, name: str) -> OpenedDocument:
         """The document as it is now: the shared one where it is open, else the stored one."""
         ...

@@ -12,7 +12,8 @@ from jupyter_lsp_agent.diagnostics.facts import ChainFailure
 from jupyter_lsp_agent.diagnostics.merge import merge_diagnostics
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, ServerReport
 from jupyter_lsp_agent.servers.interpreters import Interpreter
-from jupyter_lsp_agent.service.asking import Asker, ChainAnswer, ChainSilence, Question, Waits
+from jupyter_lsp_agent.service.asking import Asker, ChainAnswer
+from jupyter_lsp_agent.service.chain_calls import ChainSilence, Question, Waits
 from jupyter_lsp_agent.service.chains import chain_name, choose_chains
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.places import Place

@@ -10,6 +10,7 @@ from jupyter_lsp_agent.core.positions import TextPosition
 from jupyter_lsp_agent.notebook.line_map import LineMap
 
 _MARK = "jla"
+_VIRTUAL = re.compile(rf"\.ipynb(?:\.\d+)?\.{_MARK}\d*\.\w+$", re.IGNORECASE)
 
 
 def virtual_path(notebook: Path, extension: str, cell_index: int | None = None) -> Path:
@@ -31,6 +32,11 @@ def virtual_path(notebook: Path, extension: str, cell_index: int | None = None) 
     return path
 
 
+def is_virtual(path: Path) -> bool:
+    """Whether a path is one of ours, of whatever notebook."""
+    return _VIRTUAL.search(path.name) is not None
+
+
 def speak_of_notebook(found: CellDiagnostic, notebook: Path, line_map: LineMap) -> CellDiagnostic:
     """The finding with cells and the notebook's name wherever a server's message speaks of the virtual document.
 
@@ -39,14 +45,20 @@ def speak_of_notebook(found: CellDiagnostic, notebook: Path, line_map: LineMap) 
         notebook: the notebook's path.
         line_map: of the virtual document.
     """
-    if f"{notebook.name}.{_MARK}" not in found.diagnostic.message:
+    message = speak_of_cells(found.diagnostic.message, notebook, line_map)
+    if message == found.diagnostic.message:
         return found
+    return replace(found, diagnostic=replace(found.diagnostic, message=message))
+
+
+def speak_of_cells(text: str, notebook: Path, line_map: LineMap) -> str:
+    """A server's text with cells and the notebook's name wherever it speaks of the virtual document."""
+    if f"{notebook.name}.{_MARK}" not in text:
+        return text
 
     def place(match: re.Match[str]) -> str:
         location = line_map.to_cell(TextPosition(int(match["line"]) - 1, 0)) if match["line"] else None
         return notebook.name if location is None else f"{notebook.name} cell {location.cell_index}"
 
     name = re.escape(f"{notebook.name}.{_MARK}")
-    pattern = rf"[^\s`'\"]*{name}\d*\.\w+(?::(?P<line>\d+)(?::\d+)?)?"
-    message = re.sub(pattern, place, found.diagnostic.message)
-    return replace(found, diagnostic=replace(found.diagnostic, message=message))
+    return re.sub(rf"[^\s`'\"]*{name}\d*\.\w+(?::(?P<line>\d+)(?::\d+)?)?", place, text)

@@ -16,7 +16,7 @@ import jupyter_lsp_agent
 
 PACKAGE = Path(jupyter_lsp_agent.__file__).parent
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
-PURE = ("notebook", "diagnostics")
+PURE = ("notebook", "diagnostics", "navigation")
 STARTS_PROCESSES = {"jsonrpc/transport.py", "jsonrpc/supervisor.py", "servers/install.py", "service/history.py"}
 STARTS_PROCESSES |= {"servers/install_guard.py"}
 """The supervisor starts servers on behalf of the transport, the guard pip and npm on behalf of the installs."""

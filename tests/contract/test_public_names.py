@@ -5,9 +5,9 @@ import pytest
 import jupyter_lsp_agent
 
 NAMES = {
-    "CellReport", "Counts", "DiagnosticSeverity", "JupyterLspAgentError", "NoVerdictReason", "Report",
+    "CellReport", "Counts", "DiagnosticSeverity", "JupyterLspAgentError", "NoVerdictReason", "QueryAnswer", "Report",
     "ReportedDiagnostic", "ServerReport", "SettingsError", "Status", "Unchecked", "Verdict", "__version__",
-    "async_check_notebook", "check_notebook",
+    "async_check_notebook", "async_query_notebook", "check_notebook", "query_notebook",
 }  # fmt: skip
 
 

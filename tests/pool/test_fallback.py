@@ -199,7 +199,8 @@ async def test_a_handshake_gets_less_time_where_the_chain_has_a_next_server():
     [
         (lambda value: True, "one", ["one"]),
         (lambda value: value == "two", "two", ["one", "two"]),
-        (lambda value: False, "one", ["one", "two", "three"]),
+        (lambda value: value == "three", "one", ["one", "two"]),
+        (lambda value: False, "one", ["one", "two"]),
     ],
 )
 async def test_a_meagre_answer_is_kept_only_where_no_later_server_has_a_better_one(enough, spoke, asked):
@@ -207,6 +208,8 @@ async def test_a_meagre_answer_is_kept_only_where_no_later_server_has_a_better_o
         candidates = chain("one", "two", "three")
         answer = await ask_first_working(it.pool, candidates, FakeClient.ask, is_enough=enough)
         assert answer.value == spoke
+        assert answer.fallback == (spoke != "one")
+        assert [one.value for one in (*answer.meagre, answer, *answer.no_better)] == asked
         assert [client.launch.server_id for client in it.starter.clients] == asked
 
 

@@ -11,6 +11,7 @@ SEEDS = {
     "deltas (ty)": 20261201,
     "stale verdicts": 20261130,
     "many tasks": 20261130,
+    "definitions": 20261130,
     "edits": 7,
     "edits (REST)": 11,
     "kills of the owner": int(os.environ.get("JUPYTER_LSP_AGENT_SEED", "20261130")),

@@ -24,6 +24,7 @@ from tornado.web import HTTPError
 from jupyter_lsp_agent.core.errors import ContentChangedError
 from jupyter_lsp_agent.diagnostics.report import ContentSource, NoVerdictReason
 from jupyter_lsp_agent.service.documents import MAX_DOCUMENT_BYTES, UncheckableError
+from jupyter_lsp_agent.service.neighbours import relative_to
 from jupyter_lsp_agent.service.stores import DocumentChange, OpenedDocument, PlanChange, WriteKind, WrittenDocument
 from jupyter_lsp_agent.service.threads import beside_the_loop
 from jupyter_lsp_agent.service.writing import WrittenFile, write_file
@@ -54,6 +55,19 @@ class ContentsStore:
         if self.has_files:
             return Path(to_os_path(ApiPath(name.strip("/")), str(Path(self._manager.root_dir).absolute())))
         return self._own_folder() / name.strip("/")
+
+    def name_of(self, location: Path) -> str | None:
+        """The contents path of a file below the root, or of what has its place below the empty folder."""
+        root = Path(str(self._manager.root_dir)).absolute() if self.has_files else self._own_folder()
+        relative = relative_to(location, root)
+        return None if relative is None or not relative.parts else relative.as_posix()
+
+    async def read_if_allowed(self, name: str) -> OpenedDocument | None:
+        """The stored document; `None` where the manager does not give it."""
+        try:
+            return await self.read(name)
+        except (HTTPError, UncheckableError):
+            return None
 
     async def read(self, name: str) -> OpenedDocument:
         """The stored document.

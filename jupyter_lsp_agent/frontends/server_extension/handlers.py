@@ -78,6 +78,26 @@ class CheckHandler(AgentHandler):
             self.answer(report.to_dict())
 
 
+class QueryHandler(AgentHandler):
+    """`POST query`."""
+
+    _track_activity = False
+
+    @web.authenticated
+    @authorized("read", resource="contents")
+    @tell_errors
+    async def post(self) -> None:
+        """The answer to a question about a document's code."""
+        from jupyter_lsp_agent.service.query_requests import decode_query
+
+        asked = decode_query(self.body())
+        answer = await self.run((await self.service()).query(asked, self.request.request_time()))
+        if self.wants_text():
+            self.answer_text(answer.to_text())
+        else:
+            self.answer(answer.to_dict())
+
+
 class EditsHandler(AgentHandler):
     """`POST edits`."""
 
@@ -199,6 +219,7 @@ ROUTES: tuple[tuple[str, type[AgentHandler]], ...] = (
     (rf"{PREFIX}/status", StatusHandler),
     (rf"{PREFIX}/cells", CellsHandler),
     (rf"{PREFIX}/check", CheckHandler),
+    (rf"{PREFIX}/query", QueryHandler),
     (rf"{PREFIX}/edits", EditsHandler),
     (rf"{PREFIX}/baseline", BaselineHandler),
     (rf"{PREFIX}/sessions", SessionsHandler),

@@ -11,6 +11,7 @@ import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from tornado.web import HTTPError
@@ -41,6 +42,15 @@ class LiveStore:
     def location(self, name: str) -> Any:
         """As the store behind it says."""
         return self._stored.location(name)
+
+    def name_of(self, location: Path) -> str | None:
+        """As the store behind it says."""
+        return self._stored.name_of(location)
+
+    async def read_if_allowed(self, name: str) -> OpenedDocument | None:
+        """As `read`, where the store behind it would give the stored document."""
+        stored = await self._stored.read_if_allowed(name)
+        return None if stored is None else await self.read(name)
 
     async def read(self, name: str) -> OpenedDocument:
         """The shared document where it is open, else the stored one. Raises as the store behind it does."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jupyter_lsp_agent.core.ids import DocumentUri
+from jupyter_lsp_agent.core.navigation import Signature, SignatureParameter
 from jupyter_lsp_agent.core.positions import WireRange
 from jupyter_lsp_agent.lsp.wire.values import (
     as_integer,
@@ -50,25 +51,6 @@ class WireSymbol:
     range: WireRange | None
     selection_range: WireRange | None
     children: tuple["WireSymbol", ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SignatureParameter:
-    """One parameter of a signature, as it stands there."""
-
-    label: str
-    documentation: str
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """One signature of a callable. `active_parameter` is the one at the cursor, where that is known."""
-
-    label: str
-    documentation: str
-    parameters: tuple[SignatureParameter, ...]
-    active_parameter: int | None
-    is_active: bool
 
 
 def decode_hover(result: Any) -> WireHover | None:

@@ -28,11 +28,17 @@ def test_the_documented_commands_work(server):
         assert done.returncode == 0, block + done.stdout + done.stderr
         said.append(done.stdout)
     assert len(said) == _PAGE.count("```bash") - 1
-    cells, check, text, proposed, edit, by_hash, dry_run, sessions, status = said
+    cells, check, text, proposed, definition, references, edit, by_hash, dry_run, sessions, status = said
     assert [cell["source"] for cell in json.loads(cells)["cells"]] == ["df = 1", "print(df)"]
     assert json.loads(check)["verdict"] == "clean"
     assert text.startswith("analysis/model.ipynb: ")
     assert json.loads(proposed)["counts"]["present"] == 1
+    [found] = json.loads(definition)["results"]
+    assert (found["cell_index"], found["line"], found["source_line"]) == (0, 1, "df = 1")
+    assert references.splitlines() == [
+        "analysis/model.ipynb:cell 0 (c0):1:1: df = 1",
+        "analysis/model.ipynb:cell 1 (c1):1:7: print(df)",
+    ]
     assert json.loads(edit)["report"]["counts"]["introduced"] == 1
     assert json.loads(by_hash)["report"]["counts"]["fixed"] == 1
     assert json.loads(dry_run)["written"] is False

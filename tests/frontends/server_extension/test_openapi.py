@@ -62,6 +62,19 @@ def test_the_example_of_a_report_is_one():
         _validate(example, report)
 
 
+_AT_A = {"cell": 1, "line": 1, "column": 1}
+_QUESTIONS = [
+    *({"method": method, **_AT_A} for method in ("hover", "definition", "references", "signature_help")),
+    {"method": "signature_help", "cell": 1, "line": 1, "column": 7},
+    {"method": "document_symbols"},
+    {"method": "workspace_symbols", "query": "a"},
+    {"method": "definition", "cell": 2, "line": 1, "column": 1},
+    {"method": "definition", "cell": 9, "line": 1, "column": 1},
+    {"method": "definition", **_AT_A, "wait_ms": 0},
+    {"method": "rename"},
+]
+
+
 def test_what_is_answered_is_in_the_schema(server, folder):
     write_notebook(folder / "n.ipynb", "a: int = 'x'", "print(zzz)", "%%html\n<b>")
     (folder / "a.py").write_text("print(zzz)\n")
@@ -80,6 +93,8 @@ def test_what_is_answered_is_in_the_schema(server, folder):
         ("check", {"path": f"{folder.name}/a.py"}),
         ("check", {"path": path, "wait_ms": 0}),
         ("check", {}),
+        *(("query", {"path": path, **asked}) for asked in _QUESTIONS),
+        ("query", {"path": f"{folder.name}/a.py", "method": "document_symbols"}),
         ("edits", {"path": path, "session": "s", "edits": [edit]}),
         ("edits", {"path": path, "edits": [edit], "if_hash": "x"}),
         ("edits", {"path": path, "edits": [{"op": "delete", "cell": "zz"}]}),
