@@ -3,7 +3,6 @@
 The same edits as over the toy checker (`tests/diagnostics/test_delta_laws.py`), through the whole service.
 """
 
-import json
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +16,6 @@ import pytest
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
 from jupyter_lsp_agent.core.ids import CellId, ServerId
-from jupyter_lsp_agent.core.positions import split_lines_keeping_ends
 from jupyter_lsp_agent.diagnostics.facts import ViewOptions
 from jupyter_lsp_agent.diagnostics.report import CellReference, ContentSource, Report, Status
 from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
@@ -25,6 +23,7 @@ from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, Session
 from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 from tests.support.corpus import is_plain, needs_corpus, parses, python_notebooks, takes_an_error
 from tests.support.full import SEEDS, sample
+from tests.support.notebook_files import encode_notebook
 from tests.support.quiet_edits import Cells, quiet_edit
 from tests.support.services import opened_service
 from tests.support.states import renumbered
@@ -72,25 +71,9 @@ class Session:
 
 
 def notebook_bytes(cells: Cells, notebook: Notebook, random: Random) -> bytes:
-    """The file, each time in another format; the kernel is a plain Python 3, since those of the corpus are not here."""
-    as_lines = random.random() < 0.5
-    content: dict[str, Any] = {
-        "cells": [_cell(cell, as_lines=as_lines) for cell in cells],
-        "metadata": {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}},
-        "nbformat": 4,
-        "nbformat_minor": notebook.nbformat_minor if notebook.nbformat == 4 else 5,
-    }
-    text = json.dumps(content, indent=random.choice([None, 0, 1, 4]), sort_keys=random.random() < 0.5)
-    return (text + random.choice(["", "\n"])).encode()
-
-
-def _cell(cell: Cell, *, as_lines: bool) -> dict[str, Any]:
-    # What ran has an output; clearing the counts clears the outputs too.
-    outputs = [] if cell.execution_count is None else [{"output_type": "stream", "name": "stdout", "text": "a b\n"}]
-    code = {"outputs": outputs, "execution_count": cell.execution_count} if cell.kind.value == "code" else {}
-    named = {} if cell.cell_id is None else {"id": cell.cell_id}
-    source = split_lines_keeping_ends(cell.source) if as_lines else cell.source
-    return {"cell_type": cell.kind.value, "metadata": {}, "source": source, **code, **named}
+    """The file, each time in another format."""
+    minor = notebook.nbformat_minor if notebook.nbformat == 4 else 5
+    return encode_notebook(cells, random=random, nbformat_minor=minor)
 
 
 def news(report: Report) -> list[str]:

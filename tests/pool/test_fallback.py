@@ -128,6 +128,21 @@ async def test_the_choice_is_remembered_with_its_reasons_and_the_dead_ones_cost_
     assert "a hangs" in fallbacks[0]
 
 
+async def test_three_dead_ones_cost_three_times_their_start_up_time_and_nothing_the_second_time():
+    async with bench(startup_timeout_seconds=30, idle_timeout_seconds=0) as it:
+        it.starter.deaf |= {"a", "b", "c"}
+        task = asyncio.create_task(ask(it, chain("a", "b", "c", "good")))
+        for number in (1, 2, 3):
+            assert await it.clock.wait_for_timer() == 30
+            assert (it.starter.starts, it.clock.monotonic_seconds()) == (number, 30 * (number - 1))
+            it.clock.advance(30)
+        assert (await task).value == "good"
+        assert (it.starter.starts, it.clock.monotonic_seconds()) == (4, 90)
+        again = await ask(it, chain("a", "b", "c", "good"))
+        assert (again.value, reasons(again.failures)) == ("good", [(name, "broken") for name in ("a", "b", "c")])
+        assert (it.starter.starts, it.clock.monotonic_seconds(), it.clock.next_due) == (4, 90, None)
+
+
 @pytest.mark.parametrize("how", ["time", "restart"])
 async def test_the_choice_ends_with_its_time_or_a_restart(how):
     async with bench(broken_retry_seconds=600, idle_timeout_seconds=0) as it:

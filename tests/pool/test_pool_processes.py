@@ -62,6 +62,7 @@ class Watched:
 
     pool: ClientPool[LanguageClient]
     clients: list[LanguageClient] = field(default_factory=list)
+    launches: list[ServerLaunch] = field(default_factory=list)
     most_alive: int = 0
 
     @property
@@ -93,6 +94,7 @@ async def watched(**limits: float) -> AsyncIterator[Watched]:
 
     async def watched_start(launch: ServerLaunch) -> LanguageClient:
         it.count()
+        it.launches.append(launch)
         client = await start(launch)
         it.clients.append(client)
         it.count()
@@ -128,6 +130,20 @@ async def test_in_each_position_the_next_one_answers_with_the_reasons(tmp_path, 
         assert all(detail in failure.detail for failure in answer.failures), answer.failures
         again = await it.check(chain, tmp_path / "a.txt", "two")
         assert again.failures == answer.failures
+
+
+@pytest.mark.parametrize("mode", ["crash", "refuse", "hang"])
+async def test_dead_ones_are_started_once_within_their_start_up_time_and_not_again(tmp_path, mode):
+    dead = [small_candidate(mode, tmp_path, server_id=f"dead-{number}") for number in range(3)]
+    chain = [*dead, small_candidate("", tmp_path)]
+    async with watched(startup_timeout_seconds=0.5) as it:
+        await it.check(chain, tmp_path / "a.txt", "one")
+        limits = [(launch.server_id, launch.initialize_timeout_seconds) for launch in it.launches]
+        assert limits[:3] == [(candidate.key.server_id, 0.5) for candidate in dead]
+        assert [server_id for server_id, _ in limits[3:]] == ["good"]
+        for text in ("two", "three"):
+            await it.check(chain, tmp_path / "a.txt", text)
+        assert len(it.launches) == 4
 
 
 @pytest.mark.parametrize("mode", ["crash", "hang", "die"])

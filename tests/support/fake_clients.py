@@ -6,7 +6,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jupyter_lsp_agent.core.errors import ClosedError, ServerExitedError, ServerUnavailableError
+from jupyter_lsp_agent.core.clock import pause
+from jupyter_lsp_agent.core.errors import (
+    ClosedError,
+    InitializeFailedError,
+    ServerExitedError,
+    ServerUnavailableError,
+)
 from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
 from jupyter_lsp_agent.core.launch import LaunchCommand, ServerLaunch, TextDocument
 from jupyter_lsp_agent.pool.keys import ClientKey, PoolLimits
@@ -57,8 +63,11 @@ class FakeClient:
 class FakeStarter:
     """`start` of a pool. What it counts is what really lived: a client counts until its `aclose` has returned."""
 
+    clock: ManualClock
     errors: dict[str, ServerUnavailableError] = field(default_factory=dict)
     hangs: set[str] = field(default_factory=set)
+    deaf: set[str] = field(default_factory=set)
+    """Those that never answer the handshake, which ends with its time."""
     dies_at_first_question: set[str] = field(default_factory=set)
     clients: list[FakeClient] = field(default_factory=list)
     gate: asyncio.Event | None = None
@@ -80,6 +89,9 @@ class FakeStarter:
                 await self.gate.wait()
             if launch.server_id in self.hangs:
                 await asyncio.Event().wait()
+            if launch.server_id in self.deaf:
+                await pause(self.clock, launch.initialize_timeout_seconds)
+                raise InitializeFailedError(f"{launch.server_id} did not answer")
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
@@ -106,7 +118,7 @@ class Bench:
 
     def __init__(self, **limits: float) -> None:
         self.clock = ManualClock()
-        self.starter = FakeStarter()
+        self.starter = FakeStarter(self.clock)
         self.rss_bytes = 0
         self.pool: ClientPool[FakeClient] = ClientPool(
             PoolLimits(**limits),  # type: ignore[arg-type]
