@@ -10,6 +10,8 @@ from jupyter_lsp_agent.diagnostics.facts import ViewOptions
 from jupyter_lsp_agent.diagnostics.report import Report, Status
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
 from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
+from tests.support.environments import kernelspec, real_venv
+from tests.support.real_servers import with_servers_on_path
 from tests.support.services import opened_service, write_notebook
 
 IN_SESSION = Comparison(baseline="session", session=SessionKey("ada", "work"))
@@ -25,6 +27,11 @@ async def check(service: NotebookDiagnosticsService, path: Path) -> Report:
 def places(report: Report, status: str) -> list[tuple[int | None, int]]:
     found = [item for item in report if item.status == status]
     return [(item.cell.cell_index if item.cell else None, item.range.start.line) for item in found]
+
+
+def cells_of(report: Report, status: str) -> set[int | None]:
+    """The cells with errors of a status."""
+    return {cell for cell, _ in places(report, status)}
 
 
 def site_packages(environment: Path) -> Path:
@@ -51,6 +58,48 @@ async def test_a_package_that_is_installed(tmp_path: Path) -> None:
         third = await check(service, path)
     assert not places(third, "introduced")
     assert [item.cell.cell_index for item in third.fixed if item.cell] == [3]
+
+
+KERNEL_CELLS = ("import alpha", "import beta", "alpha.nope", "beta.nope", "x: int = 'a'")
+
+
+@pytest.mark.parametrize(
+    "server_id", [pytest.param(one, marks=pytest.mark.real_server(one)) for one in ("ty", "basedpyright", "pyrefly")]
+)
+async def test_another_kernel_with_another_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server_id: str
+) -> None:
+    """Of two packages, each kernel has one: imports go wrong and right, and uses too; none is the edit's doing."""
+    with_servers_on_path(monkeypatch)
+    for name, package in (("one", "alpha"), ("two", "beta")):
+        python = real_venv(tmp_path / name, package) / "bin" / "python"
+        kernelspec(tmp_path / "jupyter" / "kernels", name, str(python))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    work = tmp_path / "work"
+    work.mkdir()
+
+    def write(kernel: str, *sources: str) -> Path:
+        metadata = {"name": kernel, "language": "python", "display_name": kernel}
+        return write_notebook(work / "n.ipynb", *sources, kernelspec=metadata)
+
+    async with opened_service({"servers": {"python": [server_id]}}, work) as service:
+        first = await check(service, write("one", *KERNEL_CELLS))
+        assert cells_of(first, "preexisting") == {1, 2, 4}
+        broken = await check(service, write("one", *KERNEL_CELLS, BROKEN))
+        assert cells_of(broken, "introduced") == {5}
+        chosen = await check(service, write("two", *KERNEL_CELLS, BROKEN))
+        edited_too = await check(service, write("one", "# moved", *KERNEL_CELLS, BROKEN, "print(missing_too)"))
+        mended_too = await check(service, write("two", "# moved", *KERNEL_CELLS, "", "print(missing_too)"))
+    assert [report.environment and report.environment.origin for report in (broken, chosen)] == [
+        "kernelspec one",
+        "kernelspec two",
+    ]
+    assert (cells_of(chosen, "introduced"), chosen.fixed) == (set(), ())
+    assert (cells_of(chosen, "preexisting"), cells_of(chosen, "outstanding")) == ({0, 3, 4}, {5})
+    assert (cells_of(edited_too, "introduced"), edited_too.fixed) == ({7}, ())
+    assert (cells_of(edited_too, "preexisting"), cells_of(edited_too, "outstanding")) == ({2, 3, 5}, {6})
+    assert (cells_of(mended_too, "introduced"), cells_of(mended_too, "outstanding")) == (set(), {7})
+    assert [item.cell and item.cell.cell_index for item in mended_too.fixed] == [6]
 
 
 _GATE = "import os, sys; os.path.exists('down') and sys.exit(3); os.execvp('ty', ['ty', 'server'])"

@@ -38,6 +38,8 @@ class _Load:
 class _Statement:
     loads: tuple[_Load, ...]
     bound: frozenset[str]
+    local: frozenset[str]
+    """Bound in its functions, classes and comprehensions, and nowhere else."""
     bound_before_loads: frozenset[str]
 
 
@@ -83,23 +85,25 @@ def _analyse(source: str) -> _Analysis:
             fault = error if isinstance(error, SyntaxError) else SyntaxError(str(error))
             return _Analysis((), frozenset(re.findall(r"\w+", source)), fault)
     statements = tuple(_statement(node, lines) for node in tree.body)
-    return _Analysis(statements, frozenset().union(*(statement.bound for statement in statements)))
+    return _Analysis(statements, frozenset().union(*(one.bound | one.local for one in statements)))
 
 
 def _statement(statement: ast.stmt, lines: list[str]) -> _Statement:
     nodes = list(ast.walk(statement))
-    deferred = {
-        inner
-        for node in nodes
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
-        for inner in ast.walk(node)
-    }
-    bound = frozenset(name for node in nodes for name in _binds(node))
+    scopes = [
+        node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
+    ]
+    deferred = {inner for node in scopes for inner in ast.walk(node)}
+    inside = {inner for node in scopes for inner in ast.walk(node) if inner is not node}
+    inside |= {inner for node in nodes if isinstance(node, ast.comprehension) for inner in ast.walk(node.target)}
+    bound = frozenset(name for node in nodes if node not in inside for name in _binds(node))
+    local = frozenset(name for node in inside for name in _binds(node))
     loads = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     return _Statement(
         tuple(_Load(node.id, node.lineno - 1, _column(lines, node), node in deferred) for node in loads),
         bound,
-        bound - _stored_only(statement),
+        local,
+        (bound | local) - _stored_only(statement),
     )
 
 
