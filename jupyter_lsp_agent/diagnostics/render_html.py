@@ -30,7 +30,7 @@ from jupyter_lsp_agent.diagnostics.wording import counted
 
 _MATH = re.compile(r"[$\\]")
 _CELL = "text-align:left;vertical-align:top;padding:2px 8px;border-top:1px solid"
-_LINE = "white-space:pre-wrap;overflow-wrap:break-word"
+_LINE = "white-space:pre-wrap;word-break:break-all"
 _MARK = "font-weight:bold;text-decoration:underline"
 _MAX_FIXED = 20
 

@@ -89,8 +89,12 @@ class _Run:
     cells: tuple[PlacedCell, ...]
     is_current: bool
     is_from_elsewhere: bool
-    is_unplaced: bool
-    """It is of no cell, and whether of one that is gone nobody can say."""
+    is_placed: bool
+    """Which cell it was of is certain, or that this cell is gone."""
+
+    def is_of(self, cell: PlacedCell) -> bool:
+        """Whether it was of `cell` as it is now, for certain."""
+        return self.is_current and self.cells == (cell,)
 
 
 class KernelStory:
@@ -133,12 +137,12 @@ class KernelStory:
             has_told = has_told or one.cell_id in known
             if one.cell_id in known:
                 cells = tuple(by_id[one.cell_id])
-                yield _Run(one, flow, cells, cells[0].text == text, is_from_elsewhere=False, is_unplaced=False)
+                yield _Run(one, flow, cells, cells[0].text == text, is_from_elsewhere=False, is_placed=True)
                 continue
             cells = tuple(by_text[text])
             is_gone = tells_ids and one.cell_id is not None
             elsewhere = has_told and one.cell_id is None and not cells
-            yield _Run(one, flow, cells, bool(cells), elsewhere, is_unplaced=not cells and not is_gone)
+            yield _Run(one, flow, cells, bool(cells), elsewhere, is_placed=len(cells) == 1 or (not cells and is_gone))
 
     def is_bound(self, name: str) -> bool:
         """Whether any cell may bind a name."""
@@ -193,14 +197,14 @@ class KernelStory:
         """The definition of `name` that was in force when `cell` was last run; `None` where that is not certain, or
         the cell was not run as it is."""
         last = self._last_run.get(cell.number)
-        if last is None or not self._runs[last].is_current or self._runs[last].executed.failed:
+        if last is None or not self._runs[last].is_of(cell) or self._runs[last].executed.failed:
             return None
         for run in reversed(self._runs[:last]):
             if self._hides(run.flow) or name in run.flow.deleted:
                 return None
             binding = run.flow.bindings.get(name)
             if binding is not None:
-                is_clear = binding.is_certain and run.executed.failed is False and not run.is_unplaced
+                is_clear = binding.is_certain and run.executed.failed is False and run.is_placed
                 return _origin(run, binding) if is_clear and cell not in run.cells else None
         return None
 

@@ -64,6 +64,7 @@ class _Scope:
     local: frozenset[str] = frozenset()
     outer: frozenset[str] = frozenset()
     text: str | None = None
+    tells_loops: bool = True
 
     def maybe(self) -> "_Scope":
         """The same, on one way of several."""
@@ -149,7 +150,7 @@ def _try_or_simple(statement: ast.stmt, scope: _Scope) -> Iterator[NameEvent]:
 
 
 def _loop(statement: ast.For | ast.AsyncFor | ast.While, scope: _Scope) -> Iterator[NameEvent]:
-    if not scope.is_inside:
+    if scope.tells_loops and not scope.is_inside:
         for name in sorted(_bound_in([statement], scope)):
             yield NameEvent(EventKind.LOOP, name)
 
@@ -215,7 +216,7 @@ def _declared_global(body: Iterable[ast.stmt]) -> Iterator[str]:
 
 def _bound_in(body: Iterable[ast.stmt], scope: _Scope) -> frozenset[str]:
     """What statements would bind at module level."""
-    events = _body(body, _Scope(scope.source))
+    events = _body(body, _Scope(scope.source, tells_loops=False))
     return frozenset(event.name for event in events if event.kind in {EventKind.BIND, EventKind.DELETE})
 
 

@@ -43,7 +43,7 @@ KEPT_STYLES = {
     "border-top": r"\d+px solid",
     "caption-side": "top",
     "font-weight": "bold",
-    "overflow-wrap": "break-word",
+    "word-break": "break-all",
     "padding": r"(?:(?:\d+px|0)\s*){1,4}",
     "text-align": "left",
     "text-decoration": "underline",

@@ -16,6 +16,7 @@ from jupyter_lsp_agent.notebook.hidden_state import (
     find_hidden_state,
     user_names,
 )
+from jupyter_lsp_agent.notebook.name_flow import name_flow
 from tests.support.notebooks import python_notebook
 
 KINDS = HiddenStateKind
@@ -62,6 +63,9 @@ SEEDED = [
     (["total += 1"], ["total = 0", "total += 1"], [(0, "total", KINDS.CELL_DELETED)]),
     (["def f():\n    return x", "f()"], ["x = 1", "def f():\n    return x", "f()"], [(0, "x", KINDS.CELL_DELETED)]),
     (["print(np.pi)"], ["c009: import numpy as np", "c000: print(np.pi)"], [(0, "np", KINDS.CELL_DELETED)]),
+    (["for y in [1]:\n    for _ in [2]:\n        print(y)", "print(x)"], ["x = 1"], [(1, "x", KINDS.CELL_DELETED)]),
+    (["while False:\n    y = 1\nprint(x)"], ["x = 1"], [(0, "x", KINDS.CELL_DELETED)]),
+    (["with open('f') as y:\n    for _ in y:\n        x(_)"], ["x = 1"], [(0, "x", KINDS.CELL_DELETED)]),
     # an earlier version of a cell defined it
     (["y = 1", "print(x)"], ["c000: x = 1", "c001: print(x)", "c000: y = 1"], [(1, "x", KINDS.CELL_EDITED)]),
     # it stands below
@@ -247,3 +251,15 @@ def test_an_expression_as_deep_as_may_be_is_no_failure(depth):
 
 def test_names_of_the_user():
     assert user_names(["x", "_i1", "In", "np", "len", "spark"], {"np"}, {"spark"}) == {"x"}
+
+
+def test_sources_that_were_seen_cost_nothing_again():
+    cells = [f"unique_{number} = {number}\nprint(unique_{number - 1})" for number in range(100)]
+    history = executed(*in_order(*cells))
+    live = {f"unique_{number}" for number in range(100)}
+    find_hidden_state(python_notebook(*cells), history, live)
+    before = name_flow.cache_info().misses
+    find_hidden_state(python_notebook(*cells), history, live)
+    assert name_flow.cache_info().misses == before
+    find_hidden_state(python_notebook(*cells[:50], "changed = 1", *cells[51:]), history, live)
+    assert name_flow.cache_info().misses == before + 1
