@@ -205,7 +205,8 @@ class RanCells:
     def find_version(self, cell_id: str | None, source: str) -> int | None:
         """The same, or where no id can tell, the cell whose text is most like this one."""
         index = self.find(cell_id, source)
-        if index is not None or (cell_id and self._has_ids):
+        is_several = as_recorded(source) in self._by_source
+        if index is not None or is_several or (cell_id and self._has_ids):
             return index
         words = count_words(source)
         alike = max(((likeness(count_words(cell.source), words), cell.index) for cell in self._code), default=(0.0, -1))

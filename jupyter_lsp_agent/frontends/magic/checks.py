@@ -255,7 +255,7 @@ def _with_body(case: _Case, task: CheckTask) -> tuple[CheckTask, str | None]:
         task,
         data=data,
         source=ContentSource.REQUEST if is_stored else ContentSource.HISTORY,
-        view=replace(task.view, edited_cells=frozenset({index})),
+        view=task.view if question.everything else replace(task.view, cells=frozenset({index})),
     )
     return task, None if is_known else "The cell is not in the saved notebook yet: it was checked at its end."
 

@@ -83,8 +83,8 @@ class LspMagics(Magics):
 
         `%lsp_check` checks the notebook of this kernel: the shared document where it is open in one, else the saved
         file, else what ran in this kernel. `%%lsp_check` checks the cell below it, in the notebook's context, and does
-        not run it. The result has `errors`, `verdict`, `to_text()` and `to_dict()`; it is true when there is something
-        to show.
+        not run it; it shows what is wrong in that cell, with `--all` in the others too. The result has `errors`,
+        `verdict`, `to_text()` and `to_dict()`; it is true when there is something to show.
         """
         try:
             return self._run(line, cell)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The tests of the server extension that need an environment of their own: live documents of jupyter-collaboration and of
+# The tests of the server extension that need an environment of their own: live documents of jupyter-collaboration, in a kernel
+# too, and of
 # jupyter_server_documents, which exclude each other, requests made up by schemathesis, and JupyterLab and Notebook.
 #
 #     tests/frontends/server_extension/own_environments.sh FOLDER
@@ -10,7 +11,7 @@ cd "$(dirname "$0")/../../.."
 folder=$1
 here=tests/frontends/server_extension
 
-# run NAME TEST PYTEST-OPTION…: the extra `NAME-test` in an environment of its own, and the test in it
+# run NAME TEST PYTEST-ARGUMENT…: the extra `NAME-test` in an environment of its own, and the test in it
 run() {
     name=$1 test=$2
     shift 2
@@ -20,7 +21,7 @@ run() {
 }
 
 mkdir -p "$folder"
-run collaboration test_live_documents.py
+run collaboration test_live_documents.py tests/frontends/magic/test_live_kernel.py
 run documents test_live_read_only.py
 # Its pytest plugin is not what is used here, and it warns.
 run schemathesis test_schemathesis.py -p no:schemathesis
