@@ -76,12 +76,15 @@ async def test_a_cell_that_is_not_saved_is_checked_as_it_is(
 ) -> None:
     path = write(folder / "a.ipynb", "price = 1", "price.foo", "%%lsp_check\nprice")
     kernel = await open_kernel(kernel_server, name_below(kernel_server, path))
-    edited = await kernel.run("%%lsp_check\nprice\nprice.bar", "c2")
+    shown = (await kernel.run("%%lsp_check\nprice\nprice.bar", "c2")).report
+    assert [cell["cell_index"] for cell in shown["cells"]] == [2]
+    assert shown["counts"]["present"] == 2  # the counts are of all cells
+    edited = await kernel.run("%%lsp_check --all\nprice\nprice.bar", "c2")
     places = [(cell["cell_index"], found["line"]) for cell in edited.report["cells"] for found in cell["diagnostics"]]
     assert places == [(1, 1), (2, 3)]
     assert edited.report["notes"] == []
     new = await kernel.run("%%lsp_check\nprice.baz", "brand-new")
-    assert [(cell["cell_index"], cell["cell_id"]) for cell in new.report["cells"]] == [(1, "c1"), (3, "brand-new")]
+    assert [(cell["cell_index"], cell["cell_id"]) for cell in new.report["cells"]] == [(3, "brand-new")]
     assert len(new.report["notes"]) == 1
     assert json.loads(path.read_text()) == json.loads(
         notebook("price = 1", "price.foo", "%%lsp_check\nprice")
@@ -101,7 +104,7 @@ async def test_notebooks_without_ids(kernel_server: JupyterServer, folder: Path,
     report = (await kernel.check()).report
     assert [(cell["cell_index"], cell["cell_id"]) for cell in report["cells"]] == [(1, None)]
     edited = (await kernel.run("%%lsp_check\nprice + one")).report
-    assert [cell["cell_index"] for cell in edited["cells"]] == [1, 3]
+    assert [cell["cell_index"] for cell in edited["cells"]] == [3]
 
 
 async def test_two_kernels_on_one_notebook(kernel_server: JupyterServer, folder: Path, open_kernel: Open) -> None:
