@@ -23,10 +23,11 @@ def run_install(options: argparse.Namespace, settings: Settings, console: Consol
         return 0
     names = options.ids or installs.wanted_below(Path.cwd())
     if options.dry_run:
-        console.result("".join(f"{line}\n" for line in installs.plan(names)))
-        return 0
-    with _ended_by_sigterm():
-        problems = installs.install(names)
+        lines, problems = installs.plan(names)
+        console.result("".join(f"{line}\n" for line in lines))
+    else:
+        with _ended_by_sigterm():
+            problems = installs.install(names)
     for problem in problems:
         console.note(problem)
     return USAGE_ERROR if problems else 0

@@ -20,11 +20,15 @@ from jupyter_lsp_agent.core.launch import LaunchCommand, ServerLaunch
 from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.servers.commands import CommandSearch, ResolvedCommand
 from jupyter_lsp_agent.servers.interpreters import Interpreter
+from jupyter_lsp_agent.servers.roots import is_inside
 from jupyter_lsp_agent.servers.spec import InterpreterHandover, ServerOverride, ServerSpec
 from jupyter_lsp_agent.servers.templates import fill, fill_lines, merge, template_variables
 
 _NO_OVERRIDE = ServerOverride()
 _NO_HANDOVER = InterpreterHandover(environment=False)
+_SHIMS = "shims"
+"""The name of the folder in which version managers keep what stands for a program."""
+_TOOL_VERSIONS = ".tool-versions"
 _INTERPRETER_VARIABLES = frozenset(
     {"PYTHONPATH", "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONHOME"}
 )
@@ -51,7 +55,7 @@ def build_launch(
 
     Raises:
         UntrustedError: it would run programs of a workspace that is not trusted.
-        SpawnFailedError: a configuration file of ours, that it needs, cannot be written.
+        SpawnFailedError: a file or folder of ours, that it needs, cannot be written.
     """
     is_trusted = search.is_trusted(root)
     if spec.runs_workspace_programs and not is_trusted:
@@ -59,6 +63,8 @@ def build_launch(
             f"{spec.title} runs programs of its workspace, and {root} is not trusted; "
             f"`jupyter lsp-agent trust {root}` trusts it"
         )
+    if not is_trusted:
+        _refuse_redirection(spec, command, root, search)
     handover = _handover(spec, interpreter, root, is_trusted=is_trusted)
     variables = template_variables(root, search, interpreter)
     variables["node_modules"] = str(command.node_modules) if command.node_modules else None
@@ -71,7 +77,7 @@ def build_launch(
     arguments = fill(list(command.argv[1:]), variables)
     launch = ServerLaunch(
         server_id=spec.server_id,
-        command=LaunchCommand((command.argv[0], *arguments), root, environment),
+        command=LaunchCommand((command.argv[0], *arguments), _working_folder(spec, root, search), environment),
         root_uri=uri_from_path(root),
         initialization_options=merge(options, override.initialization_options) or None,
         settings=merge(fill(merge(spec.settings, handover.settings), variables), override.settings),
@@ -98,6 +104,20 @@ def _handover(
         settings=handover.read_only_settings,
         initialization_options=handover.read_only_initialization_options,
     )
+
+
+def _refuse_redirection(spec: ServerSpec, command: ResolvedCommand, root: Path, search: CommandSearch) -> None:
+    """Refuse a version manager's shim where the workspace tells it to run a program of its own (`path:` in asdf's and
+    mise's `.tool-versions`); a shim looks into the folder that it runs in, and those above."""
+    if not any(program.parent.name == _SHIMS for program in (Path(command.argv[0]), *command.needs)):
+        return
+    for folder in (root, *root.parents):
+        is_the_users = not any(is_inside(folder, guarded) for guarded in search.workspace)
+        if not is_the_users and _is_configured(folder, (f"{_TOOL_VERSIONS}:path:",)):
+            raise UntrustedError(
+                f"{spec.title} is started through a version manager, which {folder / _TOOL_VERSIONS} has run a program "
+                f"of a folder that is not trusted; `jupyter lsp-agent trust {root}` trusts it"
+            )
 
 
 def _is_configured(root: Path, files: Iterable[str]) -> bool:
@@ -128,6 +148,24 @@ def _with_needs(path: str, command: ResolvedCommand) -> str:
     return os.pathsep.join(folders)
 
 
+def _working_folder(spec: ServerSpec, root: Path, search: CommandSearch) -> Path:
+    if not spec.runs_where_it_stands or search.is_trusted(root):
+        return root
+    folder = (search.own_data or Path.home()) / "nowhere"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    return folder
+
+
+def _unwritable(path: Path, error: OSError) -> SpawnFailedError:
+    return SpawnFailedError(
+        f"{path} cannot be written ({error.strerror}), which is needed to check a folder that is not trusted; "
+        "make it writable, or set JUPYTER_DATA_DIR"
+    )
+
+
 def _write_config_file(handover: InterpreterHandover, variables: dict[str, Any], search: CommandSearch) -> Path:
     """Write a configuration file of ours; its folder is named for its content, so that it never changes."""
     text = fill_lines(handover.config_text, variables).encode("utf-8", "surrogateescape")
@@ -140,8 +178,5 @@ def _write_config_file(handover: InterpreterHandover, variables: dict[str, Any],
             unfinished.write_bytes(text)
             unfinished.replace(path)
     except OSError as error:
-        raise SpawnFailedError(
-            f"{path} cannot be written ({error.strerror}), which is needed to check a folder that is not trusted; "
-            "make it writable, or set JUPYTER_DATA_DIR"
-        ) from error
+        raise _unwritable(path, error) from error
     return path

@@ -100,6 +100,8 @@ class ServerSpec:
         project_files: name → text of a project of ours in which it looks at a notebook's cells, where it looks only
             at files of a project.
         runs_workspace_programs: it runs programs or configuration of the workspace whatever it is told.
+        runs_where_it_stands: it runs what it finds in its working folder, and takes the workspace's from LSP: where the
+            workspace is not trusted, it stands in an empty folder of ours.
         needs: programs beside it without which its silence would say nothing.
         install: how it is got.
         evidence: `ran VERSION DATE`, or `unproven: SOURCE`.
@@ -122,6 +124,7 @@ class ServerSpec:
     needs_root_marker: bool = False
     project_files: Mapping[str, str] = field(default_factory=dict, hash=False)
     runs_workspace_programs: bool = False
+    runs_where_it_stands: bool = False
     needs: tuple[str, ...] = ()
     install: InstallRecipe = field(default_factory=InstallRecipe)
     evidence: str = ""

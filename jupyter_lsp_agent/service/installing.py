@@ -64,15 +64,21 @@ class ServerInstalls:
         first = [chain[0] for language in sorted(languages) for chain in self._registry.chains(language)[:1]]
         return [spec.server_id for spec in dict.fromkeys(first) if self._lack(spec)]
 
-    def plan(self, names: Sequence[str]) -> list[str]:
-        """The commands that `install` would run.
+    def plan(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The commands that `install` would run, and a sentence for each server that it could not install.
 
         Raises:
             SettingsError: no server has such a name.
-            InstallError: there is no recipe for one.
         """
-        plans = [self._installer.plan(self._registry.get(name)) for name in names]
-        return [f"{plan.server_id}: {' '.join(command)}" for plan in plans for command in plan.commands]
+        lines, problems = [], []
+        for spec in [self._registry.get(name) for name in names]:
+            try:
+                plan = self._installer.plan(spec)
+            except InstallError as error:
+                problems.append(str(error))
+            else:
+                lines += [f"{plan.server_id}: {' '.join(command)}" for command in plan.commands]
+        return lines, problems
 
     def install(self, names: Sequence[str]) -> list[str]:
         """Install these; a sentence for each that could not be, the others are there.

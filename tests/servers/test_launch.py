@@ -123,6 +123,45 @@ def test_a_server_that_runs_the_workspaces_programs_is_refused_until_it_is_trust
     assert launch(tmp_path, replace(search, trusted_roots=(tmp_path,)), None, spec).server_id == "served"
 
 
+@pytest.mark.parametrize(
+    ("tool_versions", "where", "shim", "refused"),
+    [
+        ("nodejs path:./evil\n", "work", "asdf/shims/node", True),
+        ("nodejs path:./evil\n", "work/deep", "asdf/shims/served", True),
+        ("nodejs 20.1.0\n", "work", "asdf/shims/node", False),
+        ("nodejs path:./evil\n", "work", "bin/node", False),
+        # Above the workspace it is the user's own.
+        ("nodejs path:./evil\n", ".", "asdf/shims/node", False),
+    ],
+)
+def test_a_version_manager_is_not_sent_into_a_workspace_that_is_not_trusted(
+    tmp_path, search, tool_versions, where, shim, refused
+):
+    root = tmp_path / "work/deep"
+    root.mkdir(parents=True)
+    (tmp_path / where / ".tool-versions").write_text(tool_versions)
+    is_need = shim.endswith("node")
+    command = ResolvedCommand(
+        ("/bin/served" if is_need else str(tmp_path / shim),), CommandSource.PATH, (tmp_path / shim,) if is_need else ()
+    )
+    if not refused:
+        assert build_launch(SPEC, command, root, search=search).server_id == "served"
+        return
+    with pytest.raises(UntrustedError, match="version manager"):
+        build_launch(SPEC, command, root, search=search)
+    trusting = replace(search, trusted_roots=(tmp_path / "work",))
+    assert build_launch(SPEC, command, root, search=trusting).server_id == "served"
+
+
+def test_a_server_that_runs_what_lies_where_it_stands_stands_elsewhere_until_the_folder_is_trusted(tmp_path, search):
+    spec = replace(SPEC, runs_where_it_stands=True)
+    made = launch(tmp_path, search, None, spec)
+    assert made.command.cwd == tmp_path / "data/nowhere"
+    assert list(made.command.cwd.iterdir()) == []
+    trusting = replace(search, trusted_roots=(tmp_path,))
+    assert launch(tmp_path, trusting, None, spec).command.cwd == tmp_path / "work"
+
+
 def test_a_configuration_file_that_cannot_be_written_is_told(tmp_path, search, interpreter):
     (tmp_path / "data").touch()
     with pytest.raises(SpawnFailedError, match="cannot be written"):

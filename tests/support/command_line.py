@@ -24,12 +24,18 @@ class Finished:
         return json.loads(self.output)
 
 
-def run_command(*arguments: str, cwd: Path, environ: Mapping[str, str] | None = None, stdin: str = "") -> Finished:
-    """`jupyter lsp-agent ARGUMENTS` in `cwd`."""
+def run_command(
+    *arguments: str,
+    cwd: Path,
+    environ: Mapping[str, str] | None = None,
+    stdin: str = "",
+    python_options: tuple[str, ...] = (),
+) -> Finished:
+    """`jupyter lsp-agent ARGUMENTS` in `cwd`; with `-P` for Python as its console script runs, away from `cwd`."""
     package = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONUTF8": "1", **(environ or {})}
     done = subprocess.run(
-        [sys.executable, "-m", "jupyter_lsp_agent.frontends.cli", *arguments],
+        [sys.executable, *python_options, "-m", "jupyter_lsp_agent.frontends.cli", *arguments],
         cwd=cwd,
         env=environment,
         input=stdin,
