@@ -20,7 +20,7 @@ class FindingKind(StrEnum):
     TOP_LEVEL_AWAIT = "top_level_await"
     """Told of nothing but `await` outside functions, in languages whose kernels all allow it."""
     REBOUND_TYPE = "rebound_type"
-    """A name is no type, or no type variable, since it is bound more than once."""
+    """A name is no type, or no type variable, or its type hangs on itself, since it is bound more than once."""
     UNUSED_IMPORT = "unused_import"
     """An error of its own in Go, whose kernel takes such imports out."""
     UNUSED_EXPRESSION = "unused_expression"
@@ -62,6 +62,7 @@ _OF_REBOUND_TYPES = {
     "invalid-legacy-type-variable": "Cannot redefine",
     "reportInvalidTypeForm": "Variable not allowed",
     "valid-type": "Variable ",
+    "reportGeneralTypeIssues": "Type of ",
 }
 """Code → what the message begins with where it is about a second binding; other such findings are about one."""
 

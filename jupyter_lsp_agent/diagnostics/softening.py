@@ -17,6 +17,7 @@ from jupyter_lsp_agent.notebook.virtual_document import VirtualDocument
 
 _REMOTE = re.compile(r"[\"'](?:npm|jsr|node|https?):")
 """Imports that a kernel fetches when it runs, and a server cannot see."""
+_MODULE = re.compile(r"(?:(?:from|import)\s+)?(\w+)")
 _NO_ADVICE = CellAdvice()
 
 
@@ -38,15 +39,43 @@ class Softening:
     def _depends_on_the_moment(self, finding: CellDiagnostic) -> bool:
         match kind_of(finding.diagnostic):
             case FindingKind.UNDEFINED:
-                return self._may_be_bound_unseen(finding)
+                return self._is_tested(finding) or self._may_be_bound_unseen(finding)
             case FindingKind.POSSIBLY_UNBOUND:
-                bound = self._document.advice.get(finding.cell_index, _NO_ADVICE).bound
-                return not any(names_it(finding.diagnostic, name) for name in bound)
+                bound = self._advice_of(finding).bound
+                return self._is_tested(finding) or not any(names_it(finding.diagnostic, name) for name in bound)
             case FindingKind.IMPORT:
-                return _REMOTE.match(words_at(self._document, finding)) is not None
+                return self._may_fail(finding)
             case FindingKind.OTHER:
                 return self._is_about_late_read(finding)
         return False
+
+    def _advice_of(self, finding: CellDiagnostic) -> CellAdvice:
+        return self._document.advice.get(finding.cell_index, _NO_ADVICE)
+
+    def _is_tested(self, finding: CellDiagnostic) -> bool:
+        """Whether the cell itself asks whether the name exists."""
+        start, tests = finding.diagnostic.range.start, self._advice_of(finding).existence_tests
+        return any(
+            not test.of_modules
+            and _holds(test.place, start)
+            and (not test.names or any(names_it(finding.diagnostic, name) for name in test.names))
+            for test in tests
+        )
+
+    def _may_fail(self, finding: CellDiagnostic) -> bool:
+        """Whether a kernel fetches the module when it runs, or the notebook itself asks whether it exists: there, or
+        elsewhere, and imports it under a condition."""
+        words = words_at(self._document, finding)
+        if _REMOTE.match(words):
+            return True
+        start, advice = finding.diagnostic.range.start, self._advice_of(finding)
+        found = _MODULE.match(words)
+        module = found[1] if found else ""
+        asked = (test for test in advice.existence_tests if test.of_modules and _holds(test.place, start))
+        if any(not test.names or module in test.names for test in asked):
+            return True
+        is_conditional = any(_holds(place, start) for place in advice.conditional_imports)
+        return is_conditional and any(module in other.asked_modules for other in self._document.advice.values())
 
     def _may_be_bound_unseen(self, finding: CellDiagnostic) -> bool:
         """Whether a name may have been bound by what nobody can see: before its cell, or before its function runs."""
@@ -97,6 +126,10 @@ class Softening:
             return True
         binding = [advice for advice in self._document.advice.values() if name in advice.bound]
         return len(binding) > 1 and name not in self._document.redefined
+
+
+def _holds(stretch: TextRange, place: TextPosition) -> bool:
+    return stretch.start <= place <= stretch.end
 
 
 def words_at(document: VirtualDocument, finding: CellDiagnostic) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+from jupyter_lsp_agent.notebook.existence_tests import ExistenceTest
 
 
 class GuardStrength(IntEnum):
@@ -50,6 +51,9 @@ class CellAdvice:
         star_imports: its `from … import *`.
         checks: relative virtual line of a check of ours → the place that its findings are about.
         missing_imports: imports of modules that are told to be missing by us.
+        existence_tests: where it asks itself whether names or modules exist.
+        asked_modules: top-level names of the modules that it asks for so.
+        conditional_imports: its imports that only run under an `if`.
         hides_names: it binds names that nobody can see (`%run` of what cannot be read, `%pylab`, …).
         silenced_codes: what the cell's own file-level directive switches off.
     """
@@ -65,5 +69,8 @@ class CellAdvice:
     star_imports: tuple[TextRange, ...] = ()
     checks: dict[int, TextRange] = field(default_factory=dict, hash=False)
     missing_imports: tuple[TextRange, ...] = ()
+    existence_tests: tuple[ExistenceTest, ...] = ()
+    asked_modules: frozenset[str] = frozenset()
+    conditional_imports: tuple[TextRange, ...] = ()
     hides_names: bool = False
     silenced_codes: frozenset[str] = frozenset()

@@ -164,6 +164,7 @@ class CellTranslation:
         effects: what defines names that nobody can see in the text.
         errors: what IPython would refuse.
         own_scopes: stretches whose names are nobody else's (`magics.close_own_scopes`).
+        scoped_names: what they bind, kept when they are closed.
         automagic: the first word of a one-line cell read as a magic without `%`. It is Python after all where the
             notebook binds that word; then translate again with `MagicOptions(automagic=False)`.
         is_identity: whether `lines` is the source, unchanged, line by line.
@@ -178,6 +179,7 @@ class CellTranslation:
     effects: tuple[NamespaceEffect, ...] = ()
     errors: tuple[TranslationError, ...] = ()
     own_scopes: tuple[OwnScope, ...] = ()
+    scoped_names: frozenset[str] = frozenset()
     automagic: str | None = None
     is_identity: bool = False
 

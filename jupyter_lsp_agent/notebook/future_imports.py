@@ -1,4 +1,4 @@
-"""`from __future__ import …` is legal at the start of any cell, and in a file only at its start: it is moved there."""
+"""`from __future__ import …` is legal in any cell, and in a file only at its start: it is moved there."""
 
 import ast
 from dataclasses import dataclass

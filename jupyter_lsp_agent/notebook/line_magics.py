@@ -170,7 +170,12 @@ class LineTranslator:
             return
         if magic.own_scope and text.strip():
             self._sheet.add_own_scope(first_index, bound_names(text))
+        self._refuse_awaits(form, magic, first_index)
         self._bind_after(form, magic)
+
+    def _refuse_awaits(self, form: PlacedForm, magic: LineMagic, first_index: int) -> None:
+        if magic.reports_errors:
+            self._sheet.refuse_awaits(first_index, f"`%{form.name}` does not run its statement in the event loop")
 
     def _bind_after(self, form: PlacedForm, magic: LineMagic) -> None:
         for binding in magic.bindings:
@@ -228,7 +233,9 @@ class LineTranslator:
     def _assigned_magic(self, form: PlacedForm) -> None:
         magic = LINE_MAGICS.get(form.name, _NO_LINE_MAGIC)
         if magic.statement_options is not None:
+            first_index = len(self._sheet.lines)
             self._write(form, self._assigned_statement(form, magic))
+            self._refuse_awaits(form, magic, first_index)
             self._bind_inside(form, magic)
         else:
             self._write(form, form.head().write(self._value(form, magic.value)))

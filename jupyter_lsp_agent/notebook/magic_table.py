@@ -91,7 +91,8 @@ class LineMagic:
         statement_options: where its argument is Python: its options before that, as `getopt` spells them.
         own_scope: whether that Python runs in a scope of its own.
         value: prelude name of what it gives in `x = %magic`.
-        reports_errors: whether Python that does not compile is an error, as with IPython's own magics.
+        reports_errors: whether Python that does not compile is an error, as with IPython's own magics; they compile it
+            as a file's, so that nothing is awaited outside functions.
         bindings: names that its arguments bind.
         effect: what it does to the namespace beside that.
         effect_pattern: what its arguments must contain for that.

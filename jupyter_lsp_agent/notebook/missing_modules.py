@@ -9,7 +9,7 @@ name a module that does not exist, which makes everything from it anything.
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
 from jupyter_lsp_agent.notebook.reserved_names import MISSING_MODULE
@@ -23,7 +23,7 @@ class MissingImport:
 
     Attributes:
         module: its name.
-        reason: why it is missing; empty where that is no error, since the notebook makes the module.
+        reason: why it is missing; empty where that is no error, since the notebook makes the module or expects that.
         place: where the name is written.
         rewrite: what stands there instead.
         extent: where servers put their own finding: at the name, or from the statement's start to there.
@@ -48,18 +48,20 @@ def find_missing_imports(
     """The imports in `tree`, at any depth, whose top-level module is one of `missing`, those of `unseen` modules, and
     the relative ones.
 
-    A relative import that may fail (in a `try` with handlers) is left as it is.
+    Of imports that may fail (in a `try` with handlers) a relative one is left as it is, and nothing is told of others.
     """
     expected = {id(node) for node in _tried(tree)}
     for node in ast.walk(tree):
+        may_fail = id(node) in expected
+        found: Iterator[MissingImport] = iter(())
         if isinstance(node, ast.Import):
-            yield from _plain(node, source, missing, unseen)
-        elif isinstance(node, ast.ImportFrom) and node.level and id(node) not in expected:
-            yield from _relative(node, source)
+            found = _plain(node, source, missing, unseen)
+        elif isinstance(node, ast.ImportFrom) and node.level and not may_fail:
+            found = _relative(node, source)
         elif isinstance(node, ast.ImportFrom) and not node.level:
             reason = _reason(node.module or "", missing, unseen, [alias.name for alias in node.names])
-            if reason is not None:
-                yield from _member(node, source, reason)
+            found = _member(node, source, reason) if reason is not None else found
+        yield from (replace(one, reason=_MADE_HERE) if may_fail else one for one in found)
 
 
 def _tried(tree: ast.Module) -> Iterator[ast.AST]:

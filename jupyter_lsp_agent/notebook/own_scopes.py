@@ -33,7 +33,8 @@ def close_own_scopes(translation: CellTranslation, bound_elsewhere: frozenset[st
         if scope.names:
             stretch = lines[scope.first_index : scope.last_index + 1]
             lines[scope.first_index : scope.last_index + 1] = _close(stretch, scope, bound_elsewhere)
-    return replace(translation, lines=tuple(lines), own_scopes=())
+    scoped = frozenset(name for scope in translation.own_scopes for name in scope.names)
+    return replace(translation, lines=tuple(lines), own_scopes=(), scoped_names=scoped)
 
 
 def _bound_outside(translation: CellTranslation) -> frozenset[str]:

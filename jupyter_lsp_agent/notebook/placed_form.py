@@ -39,8 +39,12 @@ class PlacedForm:
 
     @property
     def assigns_to_names(self) -> bool:
-        """Whether what is left of the form's `=` is nothing but names, annotated or not."""
-        return _NAMES.fullmatch(self.line.text[: self.column]) is not None
+        """Whether what is left of the form's `=`, from the lines before too, is nothing but names, annotated or not."""
+        text, index = self.line.text[: self.column], self.first
+        while index > 0 and self.lines[index - 1].text.endswith("\\"):
+            index -= 1
+            text = f"{self.lines[index].text[:-1]} {text}"
+        return _NAMES.fullmatch(text) is not None
 
     def head(self) -> LineBuilder:
         """A line with everything that stands before the form."""

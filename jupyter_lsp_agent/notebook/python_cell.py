@@ -18,6 +18,11 @@ from jupyter_lsp_agent.notebook.broken_cell import salvage
 from jupyter_lsp_agent.notebook.cell_translation import CellTranslation
 from jupyter_lsp_agent.notebook.directives import Directives, find_directives
 from jupyter_lsp_agent.notebook.dunder_file import find_dunder_file_uses
+from jupyter_lsp_agent.notebook.existence_tests import (
+    find_asked_modules,
+    find_conditional_imports,
+    find_existence_tests,
+)
 from jupyter_lsp_agent.notebook.future_imports import find_future_imports
 from jupyter_lsp_agent.notebook.global_statements import global_rewrites
 from jupyter_lsp_agent.notebook.line_map import CellChunk, MappedLine
@@ -153,6 +158,11 @@ def _sound_cell(
             bound=names.bound,
             rebound=names.rebound,
             star_imports=_ranges_to_cell(chunk, names.star_imports),
+            existence_tests=tuple(
+                replace(test, place=_range_to_cell(chunk, test.place)) for test in find_existence_tests(tree, sources)
+            ),
+            asked_modules=find_asked_modules(tree, sources),
+            conditional_imports=_ranges_to_cell(chunk, find_conditional_imports(tree, sources)),
             silenced_codes=directives.silenced_codes,
         ),
     )

@@ -77,7 +77,7 @@ def _analyse_all(cells: Sequence[Cell], options: BuildOptions, cache: BuildCache
     magics, nowhere = options.magics, frozenset[str]()
     analysed = [_analyse(cell.source, options, cache, magics, nowhere) for cell in cells]
     special = [
-        number for number, cell in enumerate(analysed) if cell.translation.automagic or cell.translation.own_scopes
+        number for number, cell in enumerate(analysed) if cell.translation.automagic or cell.translation.scoped_names
     ]
     if special:
         names = cache.names
@@ -93,8 +93,7 @@ def _analyse_again(cell: PythonCell, names: NotebookNames, options: BuildOptions
     word = cell.translation.automagic
     if word is not None and names.is_bound(word):
         magics = replace(magics, automagic=False)
-    scoped = frozenset(name for scope in cell.translation.own_scopes for name in scope.names)
-    elsewhere = frozenset(name for name in scoped if names.bound_elsewhere(name, cell))
+    elsewhere = frozenset(name for name in cell.translation.scoped_names if names.bound_elsewhere(name, cell))
     return _analyse(cell.source, options, cache, magics, elsewhere)
 
 

@@ -2,7 +2,8 @@
 
 `compile()` rather than `ast.parse`: it is cheaper than building a tree in Python, and it knows the errors that only the
 symbol table and the compiler find (`return` outside a function, `nonlocal` at module level). Top-level `await` is
-allowed, as IPython compiles.
+allowed, and each statement is compiled alone where the whole is refused: so IPython does, which therefore takes
+`from __future__` and `global` anywhere in a cell.
 """
 
 import ast
@@ -31,12 +32,25 @@ def find_syntax_fault(text: str) -> SyntaxFault | None:
     try:
         compile(text, _FILENAME, "exec", _FLAGS, dont_inherit=True)
     except SyntaxError as error:
-        return _fault(text, error)
+        return _fault_of_statements(text, error)
     except ValueError as error:
         # Before Python 3.12 a NUL is no SyntaxError.
         return _nul_fault(text, str(error))
     except _TOO_DEEP:
         return None
+    return None
+
+
+def _fault_of_statements(text: str, error: SyntaxError) -> SyntaxFault | None:
+    """The fault of the first statement that is wrong on its own; that of the whole where it has no statements."""
+    tree = parse(text)
+    if tree is None:
+        return _fault(text, error)
+    for statement in tree.body:
+        try:
+            compile(ast.Module([statement], []), _FILENAME, "exec", _FLAGS, dont_inherit=True)
+        except SyntaxError as found:
+            return _fault(text, found)
     return None
 
 

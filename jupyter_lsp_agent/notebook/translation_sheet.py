@@ -112,9 +112,11 @@ class TranslationSheet:
         place = TextRange(TextPosition(line.cell_line, begin), TextPosition(line.cell_line, finish))
         self._errors.append(TranslationError(message, place))
 
-    def refuse_awaits(self, first_index: int, message: str) -> None:
+    def refuse_awaits(self, first_index: int, reason: str) -> None:
         """Note an error at every `await`, and its like, outside functions in the lines from `first_index` on."""
         lines = self.lines[first_index:]
+        if lines and lines[0].text[:1].isspace():
+            lines.insert(0, MappedLine("if 1:", None))
         text = "\n".join(line.text for line in lines)
         tree = parse(text) if "await" in text or "async" in text else None
         if tree is None:
@@ -124,6 +126,7 @@ class TranslationSheet:
             begin = chunk.to_cell(place)
             if begin is not None:
                 end = TextPosition(begin.line, begin.column + len("await"))
+                message = f"'await' outside function: {reason}"
                 self._errors.append(TranslationError(message, TextRange(begin, end)))
 
     def add_own_scope(self, first_index: int, names: frozenset[str]) -> None:

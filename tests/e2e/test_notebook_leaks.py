@@ -12,6 +12,7 @@ from tests.support.command_line import run_command
 from tests.support.leak_cases import CASES, MODULES, LeakCase
 from tests.support.notebooks import notebook_json
 from tests.support.real_servers import require_server, servers_path
+from tests.support.tricky_notebooks import TRICKY
 
 PROGRAMS = {
     "ty": "ty",
@@ -19,6 +20,7 @@ PROGRAMS = {
     "pyright": "pyright-langserver",
     "pyrefly": "pyrefly",
 }
+ALL = (*CASES, *TRICKY)
 pytestmark = pytest.mark.timeout(300)
 
 
@@ -30,13 +32,24 @@ def found(server: str) -> dict[str, frozenset[tuple[int, int]]]:
         for name, text in MODULES.items():
             (root / name).parent.mkdir(exist_ok=True)
             (root / name).write_text(text)
-        for case in CASES:
-            (root / f"{case.name}.ipynb").write_text(json.dumps(notebook_json(*case.cells)))
+        for case in ALL:
+            notebook = notebook_json(*case.cells, metadata=_metadata(case.python_version))
+            (root / f"{case.name}.ipynb").write_text(json.dumps(notebook))
         limits = ("--max-per-cell", "0", "--max-total", "0")
         done = run_command(
             "check", "--format", "json", "--server", server, *limits, folder, cwd=root, environ={"PATH": servers_path()}
         )
     return {Path(report["path"]).stem: _errors(report) for report in done.reports}
+
+
+def _metadata(python_version: str | None) -> dict[str, Any] | None:
+    """The metadata of a kernel of that version, which is not on this machine; `None`: the usual one."""
+    if python_version is None:
+        return None
+    return {
+        "kernelspec": {"name": "python-elsewhere", "display_name": "Python", "language": "python"},
+        "language_info": {"name": "python", "version": python_version},
+    }
 
 
 def _errors(report: dict[str, Any]) -> frozenset[tuple[int, int]]:
@@ -49,7 +62,7 @@ def _errors(report: dict[str, Any]) -> frozenset[tuple[int, int]]:
     )
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
 @pytest.mark.parametrize("server", PROGRAMS)
 def test_cells_leave_each_other_alone(server: str, case: LeakCase, request: pytest.FixtureRequest) -> None:
     if server != "ty":

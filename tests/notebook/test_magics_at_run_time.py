@@ -15,6 +15,7 @@ from jupyter_lsp_agent.notebook.automagic import AUTOMAGIC_WORDS
 from jupyter_lsp_agent.notebook.cell_translation import MagicOptions
 from jupyter_lsp_agent.notebook.magic_prelude import CAPTURED, SLIST, TIMEIT
 from jupyter_lsp_agent.notebook.magics import close_own_scopes, prelude_lines, translate_cell
+from jupyter_lsp_agent.notebook.python_syntax import find_syntax_fault
 
 
 @pytest.fixture(scope="module")
@@ -149,11 +150,22 @@ FAILING = [
     ("%timeit -n1 x y", (0, 14, 15)),
     ("if True:\n    %prun x y", (1, 12, 13)),
     ("%%time foo\nx = 1", (0, 7, 10)),
-    ("%%timeit 1 + 1", (0, 9, 14)),
-    ("%%timeit 1 + 1\n", (0, 9, 14)),
+    ("%%timeit 1 + 1", (0, 0, 8)),
+    ("%%timeit 1 + 1\n", (0, 0, 8)),
+    ("%%time", (0, 0, 6)),
+    ("%%bash\n", (0, 0, 6)),
+    ("%%capture out", (0, 0, 9)),
+    ("%%writefile nothing.py\n", (0, 0, 11)),
+    ("\n%%html --isolated\n", (1, 0, 6)),
+    ("%%time\n%%capture", (1, 0, 9)),
     ("%%time\nimport asyncio\nawait asyncio.sleep(0)", (2, 0, 5)),
     ("%%timeit\nimport asyncio\nx = await asyncio.sleep(0)", (2, 4, 9)),
     ("%%prun -q\nasync with asyncio.timeout(1):\n    pass", (1, 0, 5)),
+    ("%time await x", (0, 6, 11)),
+    ("y = %time await x", (0, 10, 15)),
+    ("%timeit -n1 -r1 await x", (0, 16, 21)),
+    ("%prun -q await x", (0, 9, 14)),
+    ("if True:\n    %time y = await x", (1, 14, 19)),
 ]
 
 
@@ -175,12 +187,34 @@ def test_what_fails_as_it_is_read_is_an_error_at_its_place(
         "%%capture o\nimport asyncio\nasync with asyncio.timeout(1):\n    pass",
         "%%time\nasync def f():\n    await g()",
         "%%prun -q\nf = lambda: (i async for i in x)",
+        "%time f = lambda: (i async for i in x)",
+        "import asyncio\nawait asyncio.sleep(0)\n%time 1",
+        "%%time\n\n",
+        "%%time\n ",
     ],
 )
 def test_what_may_await_is_no_error(shell: InteractiveShell, source: str) -> None:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         assert shell.run_cell(source, store_history=False).success
     assert translate_cell(source, MagicOptions()).errors == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("x = 1\nfrom __future__ import annotations", None),
+        ("x = 1\nglobal x\nx = 2", None),
+        ("if True:\n    from __future__ import annotations", 1),
+        ("x = 1\nfrom __future__ import braces", 1),
+        ("x = 1\nfrom __future__ import annotations\nreturn x", 2),
+        ("def f(x):\n    global x", 1),
+    ],
+)
+def test_each_statement_is_compiled_alone(shell: InteractiveShell, source: str, line: int | None) -> None:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        assert shell.run_cell(source, store_history=False).success == (line is None)
+    fault = find_syntax_fault(source)
+    assert (None if fault is None else fault.range.start.line) == line
 
 
 def test_a_newer_kernel_knows_its_syntax_better() -> None:

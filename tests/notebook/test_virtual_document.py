@@ -277,8 +277,10 @@ def test_a_global_statement_outside_functions_is_taken_out() -> None:
     assert body("def f():\n    global x\n    x = 1") == "def f():\n    global x\n    x = 1"
 
 
-def test_a_future_import_in_the_middle_of_a_cell_stays_an_error() -> None:
-    assert own(build("x = 1\nfrom __future__ import annotations")) == [(0, 1, 0, "invalid-syntax")]
+def test_a_timed_cell_leaves_the_names_of_other_cells_alone() -> None:
+    text = body("s = 'a'", "%%timeit\ns = 3\nt = s", "s.upper()")
+    assert run(f"{text}\n")["s"] == "a"
+    assert "del t" in body("s = 'a'", "%%timeit\nt = s")
 
 
 @pytest.mark.parametrize(

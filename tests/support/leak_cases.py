@@ -4,20 +4,25 @@
 from 1. They were judged by hand against what a kernel does.
 """
 
+import json
 from dataclasses import dataclass
+
+from tests.support.notebooks import notebook_json
 
 Z = "zz: int = 'a'"
 
 
 @dataclass(frozen=True, slots=True)
 class LeakCase:
-    """One notebook: `errors` must be found and nothing else but `tolerated` may; `open_for`: servers that still err."""
+    """One notebook: `errors` must be found and nothing else but `tolerated` may; `open_for`: servers that still err;
+    `python_version`: of its kernel."""
 
     name: str
     cells: tuple[str, ...]
     errors: frozenset[tuple[int, int]]
     tolerated: frozenset[tuple[int, int]] = frozenset()
     open_for: frozenset[str] = frozenset()
+    python_version: str | None = None
 
 
 def _case(
@@ -40,6 +45,10 @@ class K:
         raise SystemExit
 """,
     "datasets/x.csv": "a",
+    "helpers.py": "def h(a: int) -> int: return a\n",
+    "hx.py": "hx = 3\ndef hf(a): return a\n",
+    "star.py": "from math import *\nhx = 1\n",
+    "other.ipynb": json.dumps(notebook_json("%time ox = 3", "!ls")),
 }
 """Files beside the notebooks."""
 
@@ -272,4 +281,10 @@ CASES = [
         ],
         [(2, 1)],
     ),
+    _case("crlf", ["a = 1\r\nb = 2\r\nnope\r\n", Z], [(0, 3), (1, 1)]),
+    _case("all-line-ends", ["a = 1\rb = 2\r\nc = nope\n", Z], [(0, 3), (1, 1)]),
+    _case("form-feed", ["a = 1\n\f\nb = 2\nnope", Z], [(0, 4), (1, 1)]),
+    _case("no-break-space", ["a\u00a0= 1", Z], [(0, 1), (1, 1)]),
+    _case("nul", ["a = 'x\0y'", Z], [(0, 1), (1, 1)]),
+    _case("tabs-and-blanks", ["if True:\n\tx = 1\n        y = 2", Z], [(0, 3), (1, 1)]),
 ]
