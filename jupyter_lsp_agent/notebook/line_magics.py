@@ -174,7 +174,7 @@ class LineTranslator:
         self._bind_after(form, magic)
 
     def _refuse_awaits(self, form: PlacedForm, magic: LineMagic, first_index: int) -> None:
-        if magic.reports_errors:
+        if magic.refuses_await:
             self._sheet.refuse_awaits(first_index, f"`%{form.name}` does not run its statement in the event loop")
 
     def _bind_after(self, form: PlacedForm, magic: LineMagic) -> None:

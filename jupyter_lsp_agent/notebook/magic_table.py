@@ -91,8 +91,9 @@ class LineMagic:
         statement_options: where its argument is Python: its options before that, as `getopt` spells them.
         own_scope: whether that Python runs in a scope of its own.
         value: prelude name of what it gives in `x = %magic`.
-        reports_errors: whether Python that does not compile is an error, as with IPython's own magics; they compile it
-            as a file's, so that nothing is awaited outside functions.
+        reports_errors: whether Python that does not compile is an error, as with IPython's own magics.
+        refuses_await: whether that Python is compiled as a file's is, so that nothing is awaited outside functions. In
+            `%time` it is too, which IPython holds for a fault of its own: nothing is told of that.
         bindings: names that its arguments bind.
         effect: what it does to the namespace beside that.
         effect_pattern: what its arguments must contain for that.
@@ -102,6 +103,7 @@ class LineMagic:
     own_scope: bool = False
     value: str = ANY
     reports_errors: bool = False
+    refuses_await: bool = False
     bindings: tuple[ArgumentBinding, ...] = ()
     effect: EffectKind | None = None
     effect_pattern: re.Pattern[str] = re.compile("")
@@ -257,8 +259,9 @@ LINE_MAGICS: Mapping[str, LineMagic] = MappingProxyType(
             value=TIMEIT,
             bindings=(_TIMEIT_RESULT,),
             reports_errors=True,
+            refuses_await=True,
         ),
-        "prun": LineMagic(statement_options=_PRUN_OPTIONS, reports_errors=True),
+        "prun": LineMagic(statement_options=_PRUN_OPTIONS, reports_errors=True, refuses_await=True),
         "debug": LineMagic(statement_options="b:"),
         "memit": LineMagic(statement_options="r:t:i:oc"),
         "lprun": LineMagic(statement_options="rsf:m:D:T:u:z"),

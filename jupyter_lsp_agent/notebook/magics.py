@@ -36,7 +36,6 @@ from jupyter_lsp_agent.notebook.magic_table import (
     CODE_TEMPLATE,
     FIRST_LINE_LANGUAGES,
     LANGUAGE_OF_PROGRAM,
-    LINE_MAGICS,
     SCRIPT,
     SCRIPT_BINDINGS,
     TEXT,
@@ -163,11 +162,7 @@ class _CellTranslator:
         magic = self._find(name, arguments)
         if magic is None or self._depth >= _MAX_DEPTH:
             self._unknown(name, lines)
-            return
-        if _is_one_line(lines):
-            mend = f"; for one statement write `%{name}`" if name in LINE_MAGICS else ""
-            self._sheet.add_error(f"`%%{name}` needs a body below its line{mend}", lines[0], 0, 2 + len(name))
-        if magic.body is BodyKind.LANGUAGE:
+        elif magic.body is BodyKind.LANGUAGE:
             self._foreign_magic(name, arguments, magic, lines)
         else:
             self._python_magic(name, arguments, magic, lines)
@@ -259,12 +254,16 @@ class _CellTranslator:
         """The statement on a cell magic's own line: in its place, or an error where none may stand there."""
         start = statement_start(arguments, magic.options if magic.first_line is FirstLine.STATEMENT else "--")
         statement = arguments[start:].rstrip() if start is not None else ""
-        if not statement or start is None or _is_one_line(lines):
+        if not statement or start is None:
             return
+        line = lines[0]
         column = 2 + len(name) + 1 + start
-        if magic.first_line is FirstLine.REFUSED:
+        if _is_one_line(lines):
+            message = f"`%%{name}` needs a body below its line; for one statement write `%{name}`"
+            self._sheet.add_error(message, line, column, column + len(statement))
+        elif magic.first_line is FirstLine.REFUSED:
             message = f"no statement may follow `%%{name}` on its own line"
-            self._sheet.add_error(message, lines[0], column, column + len(statement))
+            self._sheet.add_error(message, line, column, column + len(statement))
         elif find_syntax_fault(statement) is None:
             head.copy(column, column + len(statement))
 
