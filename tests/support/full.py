@@ -14,6 +14,7 @@ SEEDS = {
     "definitions": 20261130,
     "edits": 7,
     "edits (REST)": 11,
+    "kills while writing": 20261130,
     "kills of the owner": int(os.environ.get("JUPYTER_LSP_AGENT_SEED", "20261130")),
 }
 """Of what is drawn at random, by law; every run's summary tells them."""
