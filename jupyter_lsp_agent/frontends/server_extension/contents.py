@@ -134,7 +134,10 @@ class ContentsStore:
         return (await self._get(name, content=False)).get("size") or 0
 
     async def _get(self, name: str, **options: Any) -> Any:
-        return await ensure_async(self._manager.get(name, **options))
+        try:
+            return await ensure_async(self._manager.get(name, **options))
+        except HTTPError as error:
+            raise _without(str(getattr(self._manager, "root_dir", "")), error) from None
 
     async def _hooks_agree(self, document: OpenedDocument, change: DocumentChange) -> bool:
         """Run the pre-save hooks; whether they leave the content as it is. One that forbids the save raises."""
@@ -184,6 +187,16 @@ class ContentsStore:
 
 class _NoTextError(Exception):
     """A manager gave something else than was asked for."""
+
+
+def _without(root: str, error: HTTPError) -> HTTPError:
+    """`error`, its message without the server's own folder, which is no business of the asker's."""
+    # Tornado doubles the percent signs of a message that takes no arguments.
+    message = error.log_message or ""
+    if error.args or not root.strip("/") or root not in message:
+        return error
+    named = message.replace("%%", "%").replace(root.rstrip("/") + "/", "")
+    return HTTPError(error.status_code, named, reason=error.reason)
 
 
 def _model(document: OpenedDocument, change: DocumentChange) -> dict[str, Any]:
