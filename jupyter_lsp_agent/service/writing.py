@@ -10,7 +10,9 @@ import os
 import stat
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import ContentChangedError
@@ -38,7 +40,7 @@ def write_file(path: Path, data: bytes, *, expected: bytes | None = None) -> Wri
     Raises:
         ContentChangedError: it does not hold `expected`.
         PermissionError: it may not be written.
-        OSError: it cannot be written; it is as it was, unless it was written in place.
+        OSError: it cannot be written; it is as it was.
     """
     target = Path(os.path.realpath(path, strict=True))
     status = target.stat()
@@ -89,11 +91,24 @@ def _check(target: Path, expected: bytes | None, name: str) -> None:
 
 
 def _write_in_place(target: Path, data: bytes) -> None:
-    with target.open("r+b") as file:
-        file.write(data)
-        file.truncate()
-        file.flush()
-        os.fsync(file.fileno())
+    # Without a buffer, which would try to write again what could not be written.
+    with target.open("r+b", buffering=0) as file:
+        old = file.readall()
+        try:
+            _overwrite(file, data)
+        except OSError:
+            # The disk may be full. What it held before fits where it was.
+            _overwrite(file, old)
+            raise
+
+
+def _overwrite(file: FileIO, data: bytes) -> None:
+    file.seek(0)
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
+    file.truncate()
+    os.fsync(file.fileno())
 
 
 def _take_over(descriptor: int, target: Path, status: os.stat_result) -> bool:
@@ -126,11 +141,13 @@ def _copy_attributes(descriptor: int, target: Path) -> None:
 def _sync_folder(folder: Path) -> None:
     if os.name != "posix":
         return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    # The file is in its place already, and some file systems have no such call.
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _prefix(target: Path) -> str:

@@ -3,6 +3,7 @@
 Imported by the server under test (its configuration names them), never by tests.
 """
 
+import errno
 from datetime import UTC, datetime
 from typing import Any
 
@@ -78,3 +79,17 @@ class MemoryContents(ContentsManager):
 
     def is_hidden(self, path: str) -> bool:
         return any(part.startswith(".") for part in path.split("/"))
+
+
+class FullContents(MemoryContents):
+    """Contents that take nothing more; asked for `odd.ipynb`, their engine breaks."""
+
+    stored = {"n.ipynb": nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("a = 1")]))}  # noqa: RUF012
+
+    def get(self, path: str, **options: Any) -> Any:
+        if path == "odd.ipynb":
+            raise LookupError("the bucket with the secret name is gone")
+        return super().get(path, **options)
+
+    def save(self, model: dict[str, Any], path: str = "") -> dict[str, Any]:
+        raise OSError(errno.ENOSPC, "No space left on device", "/somewhere/secret")

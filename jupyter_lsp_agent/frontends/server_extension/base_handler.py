@@ -106,6 +106,15 @@ class AgentHandler(ExtensionHandlerMixin, APIHandler):
             self._task.cancel()
         super().on_connection_close()
 
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Answer what went wrong; of what nobody thought of, not more than that: the log has the rest."""
+        error = kwargs.get("exc_info", (None, None))[1]
+        if error is None or isinstance(error, web.HTTPError):
+            super().write_error(status_code, **kwargs)
+        else:
+            body = {"message": "something went wrong in the server; its log tells more", "reason": "internal error"}
+            self.answer(body, status=HTTPStatus.INTERNAL_SERVER_ERROR)
+
     def wants_text(self) -> bool:
         """A text is asked for, not JSON."""
         accepted = self.request.headers.get("Accept", "")

@@ -11,7 +11,10 @@ import base64
 import json
 import logging
 import shutil
+import sqlite3
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +26,12 @@ from tornado.web import HTTPError
 
 from jupyter_lsp_agent.core.errors import ContentChangedError
 from jupyter_lsp_agent.diagnostics.report import ContentSource, NoVerdictReason
+from jupyter_lsp_agent.frontends.server_extension.errors import refused_by_system
 from jupyter_lsp_agent.service.documents import MAX_DOCUMENT_BYTES, UncheckableError
 from jupyter_lsp_agent.service.neighbours import relative_to
 from jupyter_lsp_agent.service.stores import DocumentChange, OpenedDocument, PlanChange, WriteKind, WrittenDocument
 from jupyter_lsp_agent.service.threads import beside_the_loop
-from jupyter_lsp_agent.service.writing import WrittenFile, write_file
+from jupyter_lsp_agent.service.writing import write_file
 
 _OWN_MODULES = "jupyter_server.services.contents."
 _LOGGER = logging.getLogger("jupyter_lsp_agent")
@@ -93,7 +97,8 @@ class ContentsStore:
         elif await self._read_bytes(document.name) != document.data:
             raise ContentChangedError(f"{document.name} was written by somebody else in this moment: read it again")
         model = await beside_the_loop(len(change.data), lambda: _model(document, change))
-        await ensure_async(self._manager.save(model, document.name))
+        with self._told_as_http(document.name, "written"):
+            await ensure_async(self._manager.save(model, document.name))
         return WrittenDocument(WriteKind.CONTENTS, document, change)
 
     def close(self) -> None:
@@ -134,10 +139,17 @@ class ContentsStore:
         return (await self._get(name, content=False)).get("size") or 0
 
     async def _get(self, name: str, **options: Any) -> Any:
-        try:
+        with self._told_as_http(name, "read"):
             return await ensure_async(self._manager.get(name, **options))
+
+    @contextmanager
+    def _told_as_http(self, name: str, done: str) -> Iterator[None]:
+        try:
+            yield
         except HTTPError as error:
             raise _without(str(getattr(self._manager, "root_dir", "")), error) from None
+        except OSError as error:
+            raise refused_by_system(name, done, error) from None
 
     async def _hooks_agree(self, document: OpenedDocument, change: DocumentChange) -> bool:
         """Run the pre-save hooks; whether they leave the content as it is. One that forbids the save raises."""
@@ -151,17 +163,26 @@ class ContentsStore:
         trusted = change.plan is not None and await self._is_trusted(document.data)
         try:
             written = await asyncio.to_thread(write_file, document.location, change.data, expected=document.data)
-        except PermissionError:
-            raise HTTPError(403, f"Permission denied: {document.name}") from None
         except FileNotFoundError:
             raise ContentChangedError(f"{document.name} was moved or deleted in this moment") from None
-        if trusted:
-            self._manager.notary.sign(await beside_the_loop(len(change.data), lambda: _as_nbformat_reads(change.data)))
-        return WrittenDocument(WriteKind.BYTES, document, change, await self._after_save(document, written))
-
-    async def _after_save(self, document: OpenedDocument, written: WrittenFile) -> str | None:
-        """What a save does after the writing; a hook that fails does not undo it, so it is told and not raised."""
+        except OSError as error:
+            raise refused_by_system(document.name, "written", error) from None
         notes = [f"written in place, since {written.in_place_because}"] if written.in_place_because else []
+        notes += await self._sign(change) if trusted else ()
+        notes += await self._after_save(document)
+        return WrittenDocument(WriteKind.BYTES, document, change, "; ".join(notes) or None)
+
+    async def _sign(self, change: DocumentChange) -> Sequence[str]:
+        notebook = await beside_the_loop(len(change.data), lambda: _as_nbformat_reads(change.data))
+        try:
+            self._manager.notary.sign(notebook)
+        except sqlite3.Error as error:
+            return (f"written, but not marked as trusted any more ({error})",)
+        return ()
+
+    async def _after_save(self, document: OpenedDocument) -> Sequence[str]:
+        """What a save does after the writing; a hook that fails does not undo it, so it is told and not raised."""
+        notes = []
         try:
             model = await self._get(document.name, content=False)
             self._manager.run_post_save_hooks(model=model, os_path=str(document.location))
@@ -169,7 +190,7 @@ class ContentsStore:
             _LOGGER.warning("a post-save hook failed for %s: %s", document.name, error)
             notes.append("written, but a post-save hook of the server failed; its log tells more")
         self._manager.emit(data={"action": "save", "path": document.name})
-        return "; ".join(notes) or None
+        return notes
 
     async def _is_trusted(self, data: bytes) -> bool:
         notebook = await beside_the_loop(len(data), lambda: _as_nbformat_reads(data))
