@@ -169,8 +169,14 @@ class AgentService:
 
     async def _edit(self, batch: EditBatch, asked: AgentEdit, user: str, began_seconds: float) -> EditAnswer:
         written: list[EditOutcome] = []
+
+        async def on_written(outcome: EditOutcome) -> None:
+            # The session meets what was there before, whatever comes of the check, and before anybody else's edit.
+            await self._checks.meet(_after_edit(asked, outcome, user))
+            written.append(outcome)
+
         try:
-            outcome = await self._editor.edit(batch, written.append)
+            outcome = await self._editor.edit(batch, on_written)
             if not asked.check:
                 self._results.leave_out(batch.name, outcome.content_hash)
                 return EditAnswer(outcome, None)

@@ -22,6 +22,10 @@ class CheckingService(Protocol):
         """The answer to a question about code."""
         ...
 
+    async def meet(self, request: CheckRequest) -> None:
+        """The session of a request meets the document, where it has not."""
+        ...
+
     async def status(self) -> dict[str, Any]:
         """The object of `GET status`."""
         ...

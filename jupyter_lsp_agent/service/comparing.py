@@ -39,6 +39,7 @@ from jupyter_lsp_agent.service.documents import UncheckableError, decode_text, d
 from jupyter_lsp_agent.service.history import find_git, read_at_revision
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
 from jupyter_lsp_agent.service.sessions import SessionFile, SessionStore
+from jupyter_lsp_agent.service.threads import beside_the_loop
 
 NONE, SESSION, FILE, UNKNOWN, REVISION = "none", "session", "file", "unknown", "git:"
 """What `baseline` says in a report; a revision's name follows the last."""
@@ -76,7 +77,7 @@ class Comparer:
     def __init__(self, sessions: SessionStore) -> None:
         self._sessions = sessions
 
-    def meet(self, request: CheckRequest, cells: tuple[Cell, ...], check_number: int) -> None:
+    async def meet(self, request: CheckRequest, cells: tuple[Cell, ...], check_number: int) -> None:
         """Have the session of a request meet the document, where it has not.
 
         Args:
@@ -87,7 +88,9 @@ class Comparer:
         asked = request.comparison
         if asked.session is None or self._sessions.find(asked.session, session_path(request.path)) is not None:
             return
-        before = cells if asked.before_bytes is None else read_cells(request.path, asked.before_bytes)
+        before: tuple[Cell, ...] | None = cells
+        if (stored := asked.before_bytes) is not None:
+            before = await beside_the_loop(len(stored), lambda: read_cells(request.path, stored))
         if before is not None:
             name = request.display_path or str(request.path)
             path = session_path(request.path)

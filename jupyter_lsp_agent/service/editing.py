@@ -7,7 +7,7 @@ planned again on what is there then. A batch that has begun to write is written 
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,6 +80,10 @@ class EditOutcome:
     written: WrittenDocument | None
 
 
+OnWritten = Callable[[EditOutcome], Awaitable[None]]
+"""Hears of a batch that was written."""
+
+
 class DocumentEditor:
     """Edits documents of one store.
 
@@ -96,12 +100,15 @@ class DocumentEditor:
         self._allowed = allowed
         self._turns = _Turns(clock)
 
-    async def edit(self, batch: EditBatch, on_written: Callable[[EditOutcome], None] | None = None) -> EditOutcome:
+    async def edit(
+        self, batch: EditBatch, on_written: Callable[[EditOutcome], Awaitable[None]] | None = None
+    ) -> EditOutcome:
         """Do a batch.
 
         Args:
             batch: the edits.
-            on_written: called with the outcome once something was written, also where the caller gave up meanwhile.
+            on_written: awaited with the outcome once something was written, also where the caller gave up meanwhile;
+                the next batch comes after it.
 
         Raises:
             EditsDisabledError: edits are switched off.
@@ -118,7 +125,7 @@ class DocumentEditor:
                     return await self._edit_now(batch, on_written or _nobody)
         raise ContentChangedError(f"{batch.name} is being written by somebody else all the time: try again later")
 
-    async def _edit_now(self, batch: EditBatch, on_written: Callable[[EditOutcome], None]) -> EditOutcome:
+    async def _edit_now(self, batch: EditBatch, on_written: OnWritten) -> EditOutcome:
         document = await self._documents.read(batch.name)
         size = len(document.data)
         change = await beside_the_loop(size, lambda: self._plan(batch, document))
@@ -128,7 +135,7 @@ class DocumentEditor:
         async def write() -> EditOutcome:
             written = await self._documents.write(document, change, lambda current: self._plan(batch, current))
             outcome = await beside_the_loop(size, lambda: _outcome(batch, written.before, written.change, written))
-            on_written(outcome)
+            await on_written(outcome)
             return outcome
 
         return await _to_the_end(write())
@@ -150,7 +157,7 @@ class DocumentEditor:
         return DocumentChange(data, plan, self._outputs)
 
 
-def _nobody(outcome: EditOutcome) -> None:
+async def _nobody(outcome: EditOutcome) -> None:
     """Nobody wants to know."""
 
 

@@ -129,6 +129,10 @@ class NotebookDiagnosticsService:
         )
         return await self._compare(case, place, content, judged)
 
+    async def meet(self, request: CheckRequest) -> None:
+        """Have the session of a request meet what was stored before it, where it has not, without a check."""
+        await self._comparer.meet(request, (), next(self._check_numbers))
+
     async def status(self) -> dict[str, Any]:
         """What servers there are, what runs and what failed, as the object of `GET status`."""
         pool = await self._pool.status()
@@ -228,7 +232,7 @@ class NotebookDiagnosticsService:
             content = notebook_content(await asyncio.to_thread(parse_notebook, stored))
             case.learn(text="", cells=content.cells)
         case.learn(language=content.language)
-        self._comparer.meet(case.request, content.cells, case.number)
+        await self._comparer.meet(case.request, content.cells, case.number)
         return content
 
     async def _compare(self, case: "_Case", place: Place, content: Content, judged: Judged) -> Report:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError
 from jupyter_lsp_agent.core.waiting import finish_all
-from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, Report, Verdict
+from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, Report
 from jupyter_lsp_agent.service.requests import CheckRequest
 
 NOT_YET = frozenset({NoVerdictReason.STARTING, NoVerdictReason.TIMEOUT})
@@ -86,7 +86,7 @@ class ResultTeller:
         self._remember(name, content_hash)
 
     def knows(self, name: str, content_hash: str | None) -> bool:
-        """The last verdict told of a document was about this content, or one on it is owed."""
+        """The last result told of a document was about this content, or one on it is owed."""
         if content_hash is None:
             return False
         owed = self._owed.get(name)
@@ -108,7 +108,7 @@ class ResultTeller:
             self._emit(name, report, content_hash)
 
     def _emit(self, name: str, report: Report, content_hash: str | None) -> None:
-        self._remember(name, None if report.verdict is Verdict.NO_VERDICT else content_hash)
+        self._remember(name, content_hash)
         self._tell(name, report)
 
     def _remember(self, name: str, content_hash: str | None) -> None:

@@ -28,6 +28,7 @@ class HeldChecks:
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     requests: list[CheckRequest] = field(default_factory=list)
+    met: list[CheckRequest] = field(default_factory=list)
     cancelled: int = 0
     followed: bool = False
     is_closed: bool = False
@@ -41,6 +42,9 @@ class HeldChecks:
             self.cancelled += 1
             raise
         return build_report(facts(path=request.display_path), request.view)
+
+    async def meet(self, request: CheckRequest) -> None:
+        self.met.append(request)
 
     def is_followed(self, path) -> bool:
         return self.followed

@@ -6,9 +6,11 @@ with it.
 
 import asyncio
 import logging
+from collections.abc import Coroutine
 from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from jupyter_server.extension.application import ExtensionApp
 from tornado.web import HTTPError
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
     from jupyter_lsp_agent.frontends.server_extension.contents import ContentsStore
     from jupyter_lsp_agent.service.settings import Settings
 
+_LONGEST_WRITE_SECONDS = 10.0
 _LOGGER = logging.getLogger("jupyter_lsp_agent")
+_T = TypeVar("_T")
 
 
 class LspAgentApp(ExtensionApp):
@@ -37,13 +41,17 @@ class LspAgentApp(ExtensionApp):
     _opened: asyncio.Task[Any] | None = None
     _store: "ContentsStore | None" = None
     _events: ResultEvents | None = None
-    _watch: asyncio.Task[None] | None = None
+    _is_stopped = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     def initialize_settings(self) -> None:
         """Register the event schema and listen to saves."""
         server = self._server()
         self._events = ResultEvents(server.event_logger)
-        listen_to_contents(server.event_logger, self._on_changed, self._on_moved)
+        listen_to_contents(server.event_logger, self._on_saved, self._on_moved)
 
     def initialize_handlers(self) -> None:
         """Register the routes."""
@@ -53,18 +61,34 @@ class LspAgentApp(ExtensionApp):
         """The service of this server, an `AgentService`; opened once.
 
         Raises:
+            HTTPError: the server is being stopped.
             SettingsError: a setting has a value that it cannot have.
         """
+        if self._is_stopped:
+            raise HTTPError(HTTPStatus.SERVICE_UNAVAILABLE, "the server is being stopped")
         if self._opened is None:
             self._opened = asyncio.ensure_future(self._open(self.settings_in_force()))
         return await asyncio.shield(self._opened)
 
+    def begin(self, work: Coroutine[Any, Any, _T]) -> "asyncio.Task[_T]":
+        """Begin work that ends with the server.
+
+        Nothing else begins any: a task that outlives the loop keeps its threads, and so the process.
+        """
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
     async def stop_extension(self) -> None:
-        """End the service, and every language server with it."""
+        """Give up all work but writing, and end the service, and every language server with it."""
+        self._is_stopped = True
         opened, self._opened = self._opened, None
-        if self._watch is not None:
-            self._watch.cancel()
-        if opened is not None:
+        for task in (tasks := tuple(self._tasks)):
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_LONGEST_WRITE_SECONDS)
+        if opened is not None and not (opened.done() and opened.exception()):
             await (await opened).aclose()
         if self._store is not None:
             self._store.close()
@@ -88,7 +112,7 @@ class LspAgentApp(ExtensionApp):
         service = AgentService(checks, documents, settings, clock, self._tell)
         if documents.can_be_watched and settings.follow_saves and settings.enabled:
             changes = SharedChanges(documents, service.followed, self._on_changed, clock)
-            self._watch = asyncio.create_task(changes.watch(), name="watch of shared documents")
+            self.begin(changes.watch())
         return service
 
     def settings_in_force(self) -> "Settings":
@@ -109,6 +133,10 @@ class LspAgentApp(ExtensionApp):
     def _tell(self, name: str, report: "Report") -> None:
         if self._events is not None:
             self._events.emit(name, report)
+
+    def _on_saved(self, name: str) -> None:
+        if not self._is_stopped:
+            self.begin(self._on_changed(name))
 
     async def _on_changed(self, name: str) -> None:
         """Check a document that a session follows, and tell; what is not followed is nobody's business."""

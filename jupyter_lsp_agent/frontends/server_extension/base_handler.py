@@ -89,14 +89,16 @@ class AgentHandler(ExtensionHandlerMixin, APIHandler):
         return parse_body(self.request.body)
 
     async def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """`work`, cancelled when the asker hangs up."""
-        task = asyncio.ensure_future(work)
+        """`work`, cancelled when the asker hangs up or the server stops."""
+        task: asyncio.Task[_T] = self.settings["jupyter_lsp_agent"].begin(work)
         self._task = task
         try:
             return await task
         except asyncio.CancelledError:
             if self._has_hung_up:
                 raise web.Finish from None
+            if task.done():
+                raise web.HTTPError(HTTPStatus.SERVICE_UNAVAILABLE, "the server is being stopped") from None
             raise
 
     def on_connection_close(self) -> None:

@@ -4,7 +4,7 @@ Every subscriber gets every event, so ours say only that there is a new result a
 users never. A contents event is heard after the save, unlike a hook, whose error would become the saver's.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,7 @@ class ResultEvents:
 
 def listen_to_contents(
     event_logger: "EventLogger",
-    on_saved: Callable[[str], Awaitable[None]],
+    on_saved: Callable[[str], None],
     on_moved: Callable[[str, str | None], None],
 ) -> None:
     """Hear of saves, renames (`old, new`) and deletions (`old, None`) by anybody.
@@ -53,7 +53,7 @@ def listen_to_contents(
     async def listener(logger: "EventLogger", schema_id: str, data: dict[str, Any]) -> None:
         action, path = data.get("action"), str(data.get("path", "")).strip("/")
         if action == "save":
-            await on_saved(path)
+            on_saved(path)
         elif action == "rename":
             on_moved(str(data.get("source_path", "")).strip("/"), path)
         elif action == "delete":

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from jupyter_lsp_agent.core.clock import Clock, pause
+from jupyter_lsp_agent.core.waiting import finish_all
 
 RHYTHM_SECONDS = 1.0
 _MOST_RESTLESS_ROUNDS = 5
@@ -65,8 +66,9 @@ class SharedChanges:
                 await pause(self._clock, RHYTHM_SECONDS)
                 await self.look()
         finally:
-            for task in self._telling.values():
+            for task in (tasks := tuple(self._telling.values())):
                 task.cancel()
+            await finish_all(tasks)
 
     async def look(self) -> None:
         """Look once at each."""

@@ -188,6 +188,12 @@ def test_first_contact_by_an_edit_takes_the_content_before_it(walker):
     assert _said(broken) == ("errors", {"introduced": 1, "preexisting": 1}, [(3, "introduced")])
 
 
+def test_first_contact_by_an_edit_without_a_check_too(walker):
+    edit = {"op": "replace", "cell": 1, "source": "print(zzz)"}
+    walker.server.edit(walker.path, edit, session="fresh", check=False)
+    assert walker.server.check(walker.path, session="fresh")["counts"]["introduced"] == 1
+
+
 def test_first_contact_by_proposed_content_takes_the_stored_one(walker):
     stored = json.loads((walker.server.root / walker.path).read_text())
     stored["cells"][3]["source"] = ["print(zzz)"]
