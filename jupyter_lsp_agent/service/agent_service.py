@@ -198,7 +198,7 @@ class AgentService:
         wrote is checked by the edit.
         """
         location = self._documents.location(name)
-        if not (self._settings.follow_saves and self._settings.enabled and self._checks.is_followed(location)):
+        if not (self._settings.follow_saves and self._settings.enabled and self._checks.followed(location)):
             return
         if not await self._edits.ended(name):
             return

@@ -46,12 +46,8 @@ class CheckingService(Protocol):
         """The sessions of a user, on one document or on all."""
         ...
 
-    def is_followed(self, path: Path) -> bool:
-        """Some session knows the document."""
-        ...
-
-    def followed(self) -> Sequence[str]:
-        """The documents that some session knows, as their users name them."""
+    def followed(self, path: Path | None = None) -> Sequence[str]:
+        """The documents, or the one at `path`, that some session knows, as their users name them."""
         ...
 
     def renamed(self, old: Path, new: Path) -> None:

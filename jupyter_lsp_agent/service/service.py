@@ -201,13 +201,12 @@ class NotebookDiagnosticsService:
         """The sessions of a user, on one document or on all, as `GET sessions` gives them."""
         return list_sessions(self._sessions, user, name)
 
-    def is_followed(self, path: Path) -> bool:
-        """Some session, of whatever user, knows the document."""
-        return self._sessions.is_followed(session_path(path))
+    def followed(self, path: Path | None = None) -> tuple[str, ...]:
+        """The documents, or the one at `path`, that a session of whatever user knows, as their users name them.
 
-    def followed(self) -> tuple[str, ...]:
-        """The documents that some session knows, as their users name them, the newest acquaintances last."""
-        return self._sessions.followed()
+        Those of the sessions used last are at the end.
+        """
+        return self._sessions.followed(None if path is None else session_path(path))
 
     def renamed(self, old: Path, new: Path) -> None:
         """A file or folder has another name: sessions follow."""

@@ -131,16 +131,14 @@ class SessionStore:
             for gone in [known for known in session.files if known == path or path in known.parents]:
                 del session.files[gone]
 
-    def is_followed(self, path: PurePath) -> bool:
-        """Some session, of whatever user, knows the file."""
-        self._drop_idle()
-        return any(path in session.files for session in self._sessions.values())
+    def followed(self, path: PurePath | None = None) -> tuple[str, ...]:
+        """The names of the files, or of the one, that some session of whatever user knows, each once.
 
-    def followed(self) -> tuple[str, ...]:
-        """The names of the files that some session knows, each once, those of the sessions used last at the end."""
+        Those of the sessions used last are at the end.
+        """
         self._drop_idle()
-        names = (file.name for session in self._sessions.values() for file in session.files.values())
-        return tuple(dict.fromkeys(name for name in names if name))
+        known = (entry for session in self._sessions.values() for entry in session.files.items())
+        return tuple(dict.fromkeys(file.name for where, file in known if path in (None, where)))
 
     def entries(self, user: str, path: PurePath | None = None) -> Iterator[SessionEntry]:
         """The files of a user's sessions, or those sessions' views of one file; the longest unused first."""

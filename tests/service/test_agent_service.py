@@ -30,7 +30,7 @@ class HeldChecks:
     requests: list[CheckRequest] = field(default_factory=list)
     met: list[CheckRequest] = field(default_factory=list)
     cancelled: int = 0
-    followed: bool = False
+    is_followed: bool = False
     is_closed: bool = False
 
     async def check(self, request: CheckRequest) -> Any:
@@ -46,8 +46,8 @@ class HeldChecks:
     async def meet(self, request: CheckRequest) -> None:
         self.met.append(request)
 
-    def is_followed(self, path) -> bool:
-        return self.followed
+    def followed(self, path) -> list[str]:
+        return ["n.ipynb"] if self.is_followed else []
 
     async def aclose(self) -> None:
         self.is_closed = True
@@ -210,7 +210,7 @@ async def test_what_cannot_be_read_has_no_cells():
 )
 async def test_a_save_is_checked_and_told_where_a_session_follows(followed, settings, is_checked):
     desk = Desk(**settings)
-    desk.checks.followed = followed
+    desk.checks.is_followed = followed
     desk.checks.gate.set()
     await desk.service.check_changed("n.ipynb")
     assert (len(desk.checks.requests), len(desk.told)) == (is_checked, is_checked)
@@ -219,7 +219,7 @@ async def test_a_save_is_checked_and_told_where_a_session_follows(followed, sett
 @pytest.mark.parametrize("theirs", [None, "theirs = 1"])
 async def test_a_save_while_an_edit_is_checked_is_looked_at_afterwards(theirs):
     desk = Desk()
-    desk.checks.followed = True
+    desk.checks.is_followed = True
     edit = desk.edit(_REPLACE)
     await desk.checks.asked.wait()
     saves = [asyncio.create_task(desk.service.check_changed("n.ipynb")) for _ in range(3)]
@@ -236,7 +236,7 @@ async def test_a_save_while_an_edit_is_checked_is_looked_at_afterwards(theirs):
 
 async def test_what_is_edited_without_a_check_is_not_told():
     desk = Desk()
-    desk.checks.followed = True
+    desk.checks.is_followed = True
     await desk.edit(_REPLACE, check=False)
     await desk.service.check_changed("n.ipynb")
     assert desk.told == desk.checks.requests == []

@@ -31,16 +31,22 @@ class Writer(threading.Thread):
         self.server, self.path = server, path
         self.sent, self.confirmed = number, number
         self.began = threading.Event()
+        self.refused: str | None = None
 
     def run(self) -> None:
         with contextlib.suppress(urllib.error.URLError, ConnectionError, http.client.HTTPException):
-            while True:
-                self.sent += 1
-                edit = {"op": "replace", "cell": 0, "source": _source(self.sent)}
-                self.server.ok("edits", path=self.path.name, edits=[edit], check=False)
-                self.confirmed = self.sent
+            while self.refused is None:
+                self._edit()
                 self.began.set()
-        self.began.set()
+
+    def _edit(self) -> None:
+        self.sent += 1
+        edit = {"op": "replace", "cell": 0, "source": _source(self.sent)}
+        answer = self.server.post("edits", path=self.path.name, edits=[edit], check=False)
+        if answer.status == 200:
+            self.confirmed = self.sent
+        else:
+            self.refused = answer.text
 
 
 def _source(number: int) -> str:
@@ -74,7 +80,7 @@ def _kill_while_writing(server: JupyterServer, writers: list[Writer], draw: rand
     server.process.wait()
     for writer in writers:
         writer.join(50)
-        assert not writer.is_alive()
+        assert (writer.is_alive(), writer.refused) == (False, None)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
