@@ -18,6 +18,7 @@ from jupyter_lsp_agent.notebook.hidden_state import ExecutedCell, HiddenState, f
 from jupyter_lsp_agent.notebook.model import CellKind, Notebook
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.notebook.similarity import count_words, likeness
+from jupyter_lsp_agent.service.execution import Execution
 from jupyter_lsp_agent.service.settings import Settings
 
 _UNJUDGED_TAG = "skip-lsp-check"
@@ -27,25 +28,6 @@ _OWN_MAGICS = ("%lsp_check", "%%lsp_check", "%load_ext jupyter_lsp_agent", "%rel
 _OLDEST_MAJOR = 4
 _LIKE = 0.5
 """How alike two sources must be to be versions of one cell, where no id says so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Execution:
-    """One input that a kernel ran.
-
-    Attributes:
-        source: as it was sent.
-        execution_count: its number.
-        cell_id: the cell's id, where the client sends it and somebody listened.
-        failed: it raised; `None`: nobody listened.
-        ended_seconds: when it was done, as file times count; `None`: nobody listened.
-    """
-
-    source: str
-    execution_count: int
-    cell_id: str | None = None
-    failed: bool | None = None
-    ended_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

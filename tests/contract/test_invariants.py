@@ -129,6 +129,10 @@ HEAVY = {
     "from jupyter_lsp_agent.frontends.cli import main; main(['check', 'notebooks/tour.ipynb'])": {
         *("nbformat", "jupyter_server", "tornado", "IPython.core.interactiveshell", "jupyter_client"),
     },
+    "import jupyter_lsp_agent.frontends.magic.extension": {
+        *("nbformat", "jupyter_server", "tornado", "psutil", "jupyter_lsp_agent.service.service"),
+        *("jupyter_lsp_agent.notebook.model", "jupyter_lsp_agent.diagnostics.report"),
+    },
 }
 
 

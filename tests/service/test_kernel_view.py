@@ -7,8 +7,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_lsp_agent.core.errors import InvalidRequestError
 from jupyter_lsp_agent.notebook.reader import read_notebook
+from jupyter_lsp_agent.service.execution import Execution
 from jupyter_lsp_agent.service.kernel_view import (
-    Execution,
     KernelDocument,
     RanCells,
     as_recorded,

@@ -16,7 +16,7 @@ from jupyter_client import AsyncKernelManager
 from jupyter_client.asynchronous import AsyncKernelClient
 from nbclient import NotebookClient
 
-from tests.support.jupyter_server import JupyterServer
+from tests.support.jupyter_server import PACKAGE_ROOT, JupyterServer
 
 JSON_TYPE = "application/vnd.jupyter-lsp-agent.v1+json"
 
@@ -169,7 +169,11 @@ def plain_kernel(folder: Path, environment: Mapping[str, str], python: str = sys
     connection = folder / "kernel-of-nobody.json"
     program = [python, "-m", "ipykernel_launcher", "-f", str(connection)]
     process = subprocess.Popen(
-        program, cwd=folder, env=dict(environment), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        program,
+        cwd=folder,
+        env={**environment, "PYTHONPATH": str(PACKAGE_ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         yield connection

@@ -7,19 +7,21 @@ can be put into what was written, comes before the next run. Nothing is raised i
 
 import concurrent.futures
 import logging
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError
-from jupyter_lsp_agent.frontends.magic.news import News
-from jupyter_lsp_agent.frontends.magic.result import LspCheck
-from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
 
 _BLINK_SECONDS = 0.02
 _LOGGER = logging.getLogger("jupyter_lsp_agent")
 
-Future = concurrent.futures.Future[LspCheck]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jupyter_lsp_agent.frontends.magic.news import News
+    from jupyter_lsp_agent.frontends.magic.result import LspCheck
+
+    Future = concurrent.futures.Future[LspCheck]
 
 
 class AutoCheck:
@@ -30,7 +32,7 @@ class AutoCheck:
         submit: begins a check of what is new, and does not wait for it.
     """
 
-    def __init__(self, shell: Any, submit: Callable[[], Future]) -> None:
+    def __init__(self, shell: Any, submit: "Callable[[], Future]") -> None:
         self._shell = shell
         self._submit = submit
         self._is_on = False
@@ -59,6 +61,9 @@ class AutoCheck:
         try:
             self._check()
         except Exception as error:
+            from jupyter_lsp_agent.frontends.magic.news import News
+            from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
+
             _LOGGER.debug("the check after a run failed", exc_info=error)
             self._show(News(describe_unforeseen(error)))
 
@@ -75,6 +80,8 @@ class AutoCheck:
         if future.done():
             self._show(_news(future))
         elif self._can_update:
+            from jupyter_lsp_agent.frontends.magic.news import News
+
             handle = self._show(News("lsp: checking …"), awaited=True)
             future.add_done_callback(lambda done: handle.update(_news(done)))
         else:
@@ -91,14 +98,17 @@ class AutoCheck:
         """Whether what was shown can be changed: in a kernel's front ends it can."""
         return hasattr(self._shell, "kernel")
 
-    def _show(self, news: News, *, awaited: bool = False) -> Any:
+    def _show(self, news: "News", *, awaited: bool = False) -> Any:
         from IPython.display import display
 
         return display(news, display_id=True) if awaited else display(news)
 
 
-def _news(future: Future) -> News:
+def _news(future: "Future") -> "News":
     """What is told of a check that is done, whichever way."""
+    from jupyter_lsp_agent.frontends.magic.news import News
+    from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
+
     if future.cancelled():
         return News("lsp: see the next run")
     error = future.exception()

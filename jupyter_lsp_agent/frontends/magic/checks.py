@@ -5,12 +5,11 @@ warm language servers are used where it would take the same Python as this kerne
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
 from jupyter_lsp_agent.core.errors import InvalidRequestError
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.diagnostics.build import no_verdict_report
@@ -19,13 +18,11 @@ from jupyter_lsp_agent.diagnostics.hidden_state import with_hidden_state
 from jupyter_lsp_agent.diagnostics.report import ContentSource, NoVerdictReason, Report, Status
 from jupyter_lsp_agent.frontends.magic.content import HISTORY_NAME, ContentFinder, KernelContent
 from jupyter_lsp_agent.frontends.magic.engines import CheckTask, OwnEngine, ServerEngine
-from jupyter_lsp_agent.frontends.magic.execution_log import AskingCell
 from jupyter_lsp_agent.frontends.magic.jupyter_servers import ServerAnswerError, ServerClient
 from jupyter_lsp_agent.frontends.magic.locate import FoundNotebook, NotebookFinder
+from jupyter_lsp_agent.frontends.magic.question import KernelQuestion
 from jupyter_lsp_agent.frontends.magic.result import LspCheck
-from jupyter_lsp_agent.frontends.magic.surroundings import KernelSurroundings
 from jupyter_lsp_agent.service.kernel_view import (
-    Execution,
     cell_index,
     display_path,
     hidden_findings,
@@ -44,43 +41,6 @@ _CONTENT_WORDS = {
 _EVERYTHING = ViewOptions(statuses=frozenset(Status), max_per_cell=0, max_total=0)
 
 _NEWS = ViewOptions(statuses=frozenset({Status.INTRODUCED}))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelQuestion:
-    """What is asked, and what the kernel knows at that moment.
-
-    Attributes:
-        around: what surrounds the kernel.
-        executed: what ran, in order.
-        names: that live in the user's namespace.
-        asking: the cell that asks.
-        path: the named document; `None`: this kernel's notebook.
-        body: what stands for the asking cell (`%%lsp_check`).
-        everything: no caps, and findings of every status.
-        severity: the least that counts; `None`: as the settings say.
-        server: one language server alone.
-        baseline: `none`, `session` or `git:REV`.
-        cell: the one cell that is shown, by id or index.
-    """
-
-    around: KernelSurroundings
-    executed: tuple[Execution, ...] = field(repr=False)
-    names: frozenset[str] = field(repr=False)
-    asking: AskingCell
-    path: str | None = None
-    body: str | None = None
-    everything: bool = False
-    severity: DiagnosticSeverity | None = None
-    server: str | None = None
-    baseline: str = "none"
-    cell: str | None = None
-
-    @property
-    def unjudged(self) -> frozenset[int]:
-        """The numbers of inputs that failed in a terminal. In a notebook a cell that failed is still a cell."""
-        failed = (cell.execution_count for cell in self.executed if cell.failed)
-        return frozenset() if self.around.is_kernel else frozenset(failed)
 
 
 @dataclass(frozen=True, slots=True)

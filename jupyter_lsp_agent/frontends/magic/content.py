@@ -11,8 +11,8 @@ from jupyter_lsp_agent.diagnostics.report import ContentSource, DocumentKind
 from jupyter_lsp_agent.frontends.magic.jupyter_servers import KernelSession, ServerAnswerError, ServerClient
 from jupyter_lsp_agent.frontends.magic.locate import FoundNotebook
 from jupyter_lsp_agent.service.documents import UncheckableError, document_kind, read_document
+from jupyter_lsp_agent.service.execution import Execution
 from jupyter_lsp_agent.service.kernel_view import (
-    Execution,
     KernelDocument,
     history_document,
     listed_document,

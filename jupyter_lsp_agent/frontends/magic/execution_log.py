@@ -6,15 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from jupyter_lsp_agent.service.kernel_view import Execution
-
-
-@dataclass(frozen=True, slots=True)
-class AskingCell:
-    """The cell that runs now: its id where the client sends it, and its text."""
-
-    cell_id: str | None
-    source: str
+from jupyter_lsp_agent.frontends.magic.question import AskingCell
+from jupyter_lsp_agent.service.execution import Execution
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from jupyter_lsp_agent.frontends.magic.jupyter_servers import (
     running_servers,
 )
 from jupyter_lsp_agent.frontends.magic.surroundings import KernelSurroundings
-from jupyter_lsp_agent.service.kernel_view import Execution, open_document, resembles
+from jupyter_lsp_agent.service.execution import Execution
+from jupyter_lsp_agent.service.kernel_view import open_document, resembles
 
 
 @dataclass(frozen=True, slots=True)

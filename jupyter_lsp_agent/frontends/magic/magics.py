@@ -6,7 +6,6 @@ The kernel's thread takes a picture of what the kernel knows and waits; the work
 import logging
 import os
 import shlex
-from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -14,19 +13,23 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
 
+from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError, RequestTimeoutError
 from jupyter_lsp_agent.frontends.magic.auto import AutoCheck
-from jupyter_lsp_agent.frontends.magic.checks import KernelChecks, KernelQuestion, no_verdict
 from jupyter_lsp_agent.frontends.magic.execution_log import ExecutionLog
-from jupyter_lsp_agent.frontends.magic.result import LspCheck
+from jupyter_lsp_agent.frontends.magic.question import KernelQuestion
 from jupyter_lsp_agent.frontends.magic.surroundings import read_surroundings
 from jupyter_lsp_agent.service.blocking import BlockingPortal, BlockingProvider
-from jupyter_lsp_agent.service.settings import SEVERITIES, Settings, load_settings
-from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Future
 
+    from jupyter_lsp_agent.frontends.magic.checks import KernelChecks
+    from jupyter_lsp_agent.frontends.magic.result import LspCheck
+    from jupyter_lsp_agent.service.settings import Settings
+
+_SEVERITIES = {severity.name.lower(): severity for severity in DiagnosticSeverity}
 _GRACE_SECONDS = 0.2
 _COUNT_SECONDS = 0.5
 """How long a completion may wait for the notebook's cells."""
@@ -72,13 +75,13 @@ class LspMagics(Magics):
     @magic_arguments()
     @argument("path", nargs="?", metavar="PATH", help="a notebook or file; without it the notebook of this kernel")
     @argument("--all", action="store_true", help="show everything: no caps, older findings too")
-    @argument("--severity", choices=tuple(SEVERITIES), help="the least severity that counts (the settings': error)")
+    @argument("--severity", choices=tuple(_SEVERITIES), help="the least severity that counts (the settings': error)")
     @argument("--server", metavar="ID", help="ask this language server alone")
     @argument("--baseline", metavar="none|session|git:REV", default="none", help="compare with this (none)")
     @argument("--cell", metavar="N", help="show this cell alone: its number, from 0, or its id")
     @argument("--auto", choices=("on", "off"), help="check after every run, and tell what is new")
     @line_cell_magic
-    def lsp_check(self, line: str, cell: str | None = None) -> LspCheck | None:
+    def lsp_check(self, line: str, cell: str | None = None) -> "LspCheck | None":
         """Check this notebook with a language server, without running anything.
 
         `%lsp_check` checks the notebook of this kernel: the shared document where it is open in one, else the saved
@@ -96,6 +99,8 @@ class LspMagics(Magics):
             raise
         except Exception as error:
             # Whatever it is: a traceback through our own code is nothing that a user can use.
+            from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
+
             _LOGGER.debug("the check failed", exc_info=error)
             raise UsageError(describe_unforeseen(error)) from None
 
@@ -108,7 +113,7 @@ class LspMagics(Magics):
         question = self._question()
         return self._checks().call(lambda checks: checks.cell_count(question), timeout_seconds=_COUNT_SECONDS)
 
-    def _run(self, line: str, cell: str | None) -> LspCheck | None:
+    def _run(self, line: str, cell: str | None) -> "LspCheck | None":
         options = self._options(line)
         if options.auto is not None:
             self._switch(options, cell)
@@ -117,7 +122,7 @@ class LspMagics(Magics):
             path=options.path,
             body=cell,
             everything=options.all,
-            severity=None if options.severity is None else SEVERITIES[options.severity],
+            severity=None if options.severity is None else _SEVERITIES[options.severity],
             server=options.server,
             baseline=options.baseline,
             cell=options.cell,
@@ -156,14 +161,20 @@ class LspMagics(Magics):
             **asked,
         )
 
-    def _checks(self) -> BlockingPortal[KernelChecks]:
+    def _checks(self) -> "BlockingPortal[KernelChecks]":
         if self._portal is None:
+            from jupyter_lsp_agent.frontends.magic.checks import KernelChecks
+            from jupyter_lsp_agent.service.settings import load_settings
+
             self._settings = settings = load_settings()
             provider = BlockingProvider(lambda: KernelChecks.open(settings))
             self._portal = self._open.enter_context(provider.lease())
         return self._portal
 
-    def _wait(self, question: KernelQuestion, work: Callable[[KernelChecks], Any]) -> LspCheck:
+    def _wait(self, question: KernelQuestion, work: "Callable[[KernelChecks], Any]") -> "LspCheck":
+        from jupyter_lsp_agent.frontends.magic.checks import no_verdict
+        from jupyter_lsp_agent.service.settings import Settings
+
         portal, settings = self._checks(), self._settings or Settings()
         longest = (settings.wait_ms if self._has_answered else settings.first_wait_ms) / 1000
         try:

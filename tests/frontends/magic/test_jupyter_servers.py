@@ -11,7 +11,7 @@ import pytest
 from jupyter_lsp_agent.frontends.magic.jupyter_servers import ServerClient, running_servers
 from jupyter_lsp_agent.frontends.magic.locate import NotebookFinder
 from jupyter_lsp_agent.frontends.magic.surroundings import KernelSurroundings
-from jupyter_lsp_agent.service.kernel_view import Execution
+from jupyter_lsp_agent.service.execution import Execution
 from tests.support.kernels import notebook
 
 

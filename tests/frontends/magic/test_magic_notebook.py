@@ -13,6 +13,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests.support.jupyter_server import PACKAGE_ROOT
+
 NOTEBOOK = Path(__file__).parents[3] / "notebooks" / "magic.ipynb"
 
 pytestmark = pytest.mark.timeout(120)
@@ -27,6 +29,7 @@ def execute(folder: Path) -> Any:
         "JPY_SESSION_NAME": str(folder / NOTEBOOK.name),
         "JUPYTER_RUNTIME_DIR": str(folder),
         "IPYTHONDIR": str(folder / "ipython"),
+        "PYTHONPATH": str(PACKAGE_ROOT),
     }
     NotebookClient(notebook, resources={"metadata": {"path": str(folder)}}, timeout=100).execute(env=environment)
     return notebook

@@ -13,6 +13,7 @@ import psutil
 import pyte
 import pytest
 
+from tests.support.jupyter_server import PACKAGE_ROOT
 from tests.support.kernels import notebook
 from tests.support.processes import survivors
 from tests.support.services import command_of
@@ -93,6 +94,7 @@ def terminal(folder: Path, settings: Mapping[str, str] = {}) -> Iterator[Termina
     environment.pop("JPY_SESSION_NAME", None)
     # The terminal answers the question for the cursor's place, as real ones do, by not asking it.
     environment["PROMPT_TOOLKIT_NO_CPR"] = "1"
+    environment["PYTHONPATH"] = str(PACKAGE_ROOT)
     process = pexpect.spawn(
         sys.executable,
         ["-m", "IPython", "--no-banner", "--no-confirm-exit", "--colors=NoColor"],

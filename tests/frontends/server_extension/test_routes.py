@@ -78,6 +78,24 @@ def test_a_check_of_proposed_content_leaves_the_stored_one(server, folder):
     assert (folder / "n.ipynb").read_bytes() == before
 
 
+def test_content_that_is_remembered_is_what_the_next_check_is_compared_with(server, folder):
+    """An editor holds what is not saved: its errors are new once, and mended once."""
+    before = write_notebook(folder / "n.ipynb", "a = 1", "a")
+    name = f"{folder.name}/n.ipynb"
+
+    def held(*sources: str):
+        content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}
+        content["cells"] = [{"cell_type": "code", "source": source} for source in sources]
+        counts = server.check(name, session="editor", content=content, remember=True)["counts"]
+        return {name: count for name, count in counts.items() if count}
+
+    assert held("a = 1", "old") == {"preexisting": 1}  # what the editor holds at first is its baseline
+    assert held("a = 1", "old", "new") == {"preexisting": 1, "introduced": 1}
+    assert held("a = 1", "old", "new") == {"preexisting": 1, "outstanding": 1}
+    assert held("a = 1", "old") == {"preexisting": 1, "fixed": 1}
+    assert (folder / "n.ipynb").read_bytes() == before
+
+
 def test_a_plain_file_is_checked_as_text(server, folder):
     (folder / "helpers.py").write_text("def f() -> int:\n    return 'x'\n")
     report = server.check(f"{folder.name}/helpers.py")
@@ -120,6 +138,8 @@ _REFUSED = [
     (b'{"path": "a\\u0000.ipynb"}', 400, '"path"'),
     (b'{"path": "a\\ud800.ipynb"}', 400, '"path"'),
     (b'{"path": "n.ipynb", "content": 5}', 400, '"content"'),
+    (b'{"path": "n.ipynb", "remember": true, "session": "s"}', 400, '"remember"'),
+    (b'{"path": "n.ipynb", "remember": true, "content": "x"}', 400, '"remember"'),
     (b'{"path": "n.ipynb", "statuses": ["odd"]}', 400, '"statuses"'),
     (b'{"path": "n.ipynb", "cells": [1.5]}', 400, '"cells"'),
     (b'{"path": "n.ipynb", "max_total": 123456789012345678901234567890}', 400, '"max_total"'),
