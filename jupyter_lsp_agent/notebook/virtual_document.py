@@ -28,6 +28,7 @@ from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
 from jupyter_lsp_agent.notebook.other_kernels import is_joinable, join_cells
 from jupyter_lsp_agent.notebook.python_cell import PythonCell
 from jupyter_lsp_agent.notebook.python_document import build_python_text
+from jupyter_lsp_agent.notebook.sql_templates import fill_templates
 
 __all__ = [
     "BuildCache",
@@ -39,6 +40,8 @@ __all__ = [
     "build_kernel_document",
     "build_virtual_documents",
 ]
+
+_SQL = LanguageId("sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +238,8 @@ def _foreign_bodies(cell_index: int, cell: PythonCell) -> Iterator[VirtualDocume
         lines = split_lines(cell.source)
         mapped = [MappedLine(lines[n], CellLine(n)) for n in range(body.first_line, body.last_line + 1)]
         if mapped:
-            yield _body(cell_index, body.language, mapped, body.origin)
+            filled = fill_templates(mapped) if body.language == _SQL else mapped
+            yield _body(cell_index, body.language, filled, body.origin)
 
 
 def _body(cell_index: int, language: LanguageId, lines: Sequence[MappedLine], reason: str) -> VirtualDocument:

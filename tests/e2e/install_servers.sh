@@ -35,6 +35,7 @@ once npm npm install --prefix "$folder/npm" --silent --no-audit --no-fund --no-p
 once npm-ts7 npm install --prefix "$folder/ts7" --silent --no-audit --no-fund --no-progress typescript@7.0.2
 once npm-deno npm install --prefix "$folder/deno" --silent --no-audit --no-fund --no-progress deno@2.9.6
 
+once npm-html npm install --prefix "$folder/html" --silent --no-audit --no-fund --no-progress vscode-langservers-extracted@4.10.0
 once npm-sql npm install --prefix "$folder/sql" --silent --no-audit --no-fund --no-progress @postgres-language-server/cli@0.25.5
 
 missing=""

@@ -61,7 +61,7 @@ def servers_path() -> str:
     folder = Path(os.environ.get("JUPYTER_LSP_AGENT_TEST_SERVERS") or _CHECKOUT / ".ci-cache" / "servers").resolve()
     places = [
         folder / "python" / "bin",
-        *(folder / name / "node_modules" / ".bin" for name in ("ts7", "npm", "deno", "sql")),
+        *(folder / name / "node_modules" / ".bin" for name in ("ts7", "npm", "deno", "sql", "html")),
     ]
     return os.pathsep.join([*map(str, places), os.environ["PATH"]])
 
