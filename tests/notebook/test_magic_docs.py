@@ -24,8 +24,8 @@ character of the cell is sent as it is. This page is made from the tables in
 MEASURED = """\
 ## How much of real cells is sent unchanged
 
-466 public Python notebooks, `python -m benchmarks.share_unchanged`. Counted is what stands in the Python document or, of
-other languages, in a document of its own; in the Python document their bodies are blank lines.
+466 public Python notebooks, `python -m benchmarks.share_unchanged`. Counted is what stands in the Python document
+or, of other languages, in a document of its own; in the Python document their bodies are blank lines.
 
 | what the line is | characters | unchanged |
 |---|---|---|
