@@ -10,7 +10,7 @@ from jupyter_lsp_agent.core.launch import TextDocument
 from jupyter_lsp_agent.core.navigation import Location, Symbol
 from jupyter_lsp_agent.core.uris import path_from_uri, uri_key
 from jupyter_lsp_agent.lsp.client import LanguageClient
-from jupyter_lsp_agent.navigation.placing import OtherFile, ShownDocument, name_of_uri
+from jupyter_lsp_agent.navigation.placing import OtherFile, Placer, ShownDocument, name_of_uri, place_symbols
 from jupyter_lsp_agent.service.neighbours import Neighbours, read_anywhere
 from jupyter_lsp_agent.service.virtual_paths import is_virtual
 
@@ -62,6 +62,15 @@ def is_of_a_notebook_file(one: Location | Symbol) -> bool:
     location = one if isinstance(one, Location) else one.location
     path = None if location is None else path_from_uri(location.uri)
     return path is not None and _NOTEBOOK_FILE.search(path.name) is not None
+
+
+def is_of_the_asker(symbol: Symbol, shown: dict[str, ShownDocument]) -> bool:
+    """Whether a symbol, or one inside of it, is in a cell or in a file, not on a line of ours."""
+    location = symbol.location
+    path = None if location is None else path_from_uri(location.uri)
+    if location is None or (path is not None and is_virtual(path) and uri_key(location.uri) not in shown):
+        return False
+    return uri_key(location.uri) not in shown or bool(place_symbols(Placer(shown), (symbol,)))
 
 
 def locations_of(value: Any) -> Iterable[Location]:

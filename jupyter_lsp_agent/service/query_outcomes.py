@@ -26,11 +26,6 @@ class Said:
     refusal: str | None = None
     is_unknown: bool = False
 
-    @property
-    def has_something(self) -> bool:
-        """Whether it found anything."""
-        return self.refusal is None and bool(self.value)
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

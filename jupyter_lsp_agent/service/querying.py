@@ -49,7 +49,13 @@ from jupyter_lsp_agent.service.documents import (
 from jupyter_lsp_agent.service.judging import Content, DocumentJudge, notebook_content, text_content
 from jupyter_lsp_agent.service.neighbours import notebooks_with
 from jupyter_lsp_agent.service.places import Place
-from jupyter_lsp_agent.service.query_files import forget_outdated, is_of_a_notebook_file, locations_of, other_files
+from jupyter_lsp_agent.service.query_files import (
+    forget_outdated,
+    is_of_a_notebook_file,
+    is_of_the_asker,
+    locations_of,
+    other_files,
+)
 from jupyter_lsp_agent.service.query_outcomes import Outcome, Said, chosen, joined, only_in, refused, servers_of
 from jupyter_lsp_agent.service.query_requests import CodeQuestion, QueryRequest
 from jupyter_lsp_agent.service.query_subjects import Subject, SubjectFinder
@@ -161,7 +167,12 @@ class Navigator:
 
     def _call(self, request: QueryRequest, subject: Subject, beside: Sequence[Subject]) -> Call[Said]:
         asked = request.question
+        shown = {uri_key(uri_from_path(one.question.path)): one.shown for one in (*beside, subject)}
         texts = hashlib.sha256("\0".join(one.shown.text for one in beside).encode("utf-8", "replace")).digest()
+
+        def knows(symbols: Any) -> bool:
+            # What we have put into a text is not the user's: a server that names nothing else has found nothing.
+            return any(True for one in symbols if is_of_the_asker(one, shown))
 
         async def ask(client: LanguageClient, document: TextDocument) -> Said:
             return await self._ask_server(client, document, subject, beside, request)
@@ -171,7 +182,7 @@ class Navigator:
             ask=ask,
             wanted="answer",
             again="ask",
-            is_enough=lambda said: said.has_something if asked.method.wants_symbols else said.refusal is None,
+            is_enough=lambda said: said.refusal is None and (not asked.method.wants_symbols or knows(said.value)),
         )
 
     async def _ask_server(
@@ -191,10 +202,7 @@ class Navigator:
             TextDocument(uri_from_path(one.question.path), document.language_id, one.shown.text) for one in beside
         )
         try:
-            if asked.method in _REACH_OTHERS:
-                # Its verdict tells that it has read the workspace: before that, some know of half of it, or of nothing.
-                await client.diagnose(document)
-            value = await _verb(client, document, asked, subject.position)
+            value = await _settled_answer(client, document, asked, subject.position)
         except RequestError as error:
             return Said(None, version, 0.0, str(error))
         return Said(value, version, self._clock.monotonic_seconds() - began_seconds)
@@ -216,6 +224,7 @@ class Navigator:
             return None
         try:
             place = await asyncio.to_thread(self._find_place, path)
+            require_allowed(place, is_enabled_elsewhere=self._settings.enabled)
             content = await _content(place, StoredDocument(path, data, ContentSource.FILE))
             asked = CheckRequest(
                 path=path, display_path=request.neighbours.name_of(path), server=request.document.server
@@ -252,6 +261,19 @@ async def _content(place: Place, stored: StoredDocument) -> Content:
     if document_kind(place.path) is DocumentKind.TEXT:
         return text_content(place, decode_text(place.path, stored.data))
     return notebook_content(await asyncio.to_thread(parse_notebook, stored))
+
+
+async def _settled_answer(
+    client: LanguageClient, document: TextDocument, asked: CodeQuestion, position: TextPosition | None
+) -> Any:
+    """The answer of a server that has read what it is asked about, which its verdict tells: before that, some know of
+    half the workspace, and some of nothing."""
+    if asked.method not in _REACH_OTHERS:
+        value = await _verb(client, document, asked, position)
+        if value:
+            return value
+    await client.diagnose(document)
+    return await _verb(client, document, asked, position)
 
 
 async def _verb(
