@@ -6,6 +6,7 @@ the server's own numbers with the encoding that they count in. A server that sti
 that it knows nothing is believed only once it is ready.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from jupyter_lsp_agent.core.clock import pause
@@ -88,6 +89,24 @@ class Navigation:
         result = await self._session.until_closed(work)
         return tuple(self._symbol(None, found) for found in decode_symbols(result))
 
+    async def show(self, documents: Iterable[TextDocument]) -> None:
+        """Open documents beside the one that is asked about: some servers know of those alone that they were sent."""
+        for document in documents:
+            entry = self._documents.reserve(document)
+            entry.users += 1
+            try:
+                async with entry.lock:
+                    await self._bring_up(entry, document.text)
+            finally:
+                entry.users -= 1
+
+    async def _bring_up(self, entry: OpenDocument, text: str) -> None:
+        """Bring the server to a text. Nobody waits for its verdict, so whoever does later must not take it for given:
+        a server that pushes may have dropped it for a document that came after."""
+        before = entry.version
+        await self._documents.synchronise(entry, text)
+        entry.is_pending = entry.is_pending or entry.version != before
+
     async def _ask(
         self, method: str, document: TextDocument, position: TextPosition | None, more: dict[str, Any] | None = None
     ) -> tuple[OpenDocument, Any]:
@@ -108,7 +127,7 @@ class Navigation:
     ) -> Any:
         async with entry.lock:
             await self._documents.close_surplus()
-            await self._documents.synchronise(entry, document.text)
+            await self._bring_up(entry, document.text)
             params: dict[str, Any] = {"textDocument": {"uri": entry.uri}, **(more or {})}
             if position is not None:
                 params["position"] = self._wire_position(entry, position)

@@ -1,4 +1,4 @@
-"""The files that a server names beside the document it was asked about, and those that it has open and that changed."""
+"""The files that a server names beside the document it was asked about."""
 
 import asyncio
 import re
@@ -6,28 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from jupyter_lsp_agent.core.launch import TextDocument
 from jupyter_lsp_agent.core.navigation import Location, Symbol
 from jupyter_lsp_agent.core.uris import path_from_uri, uri_key
-from jupyter_lsp_agent.lsp.client import LanguageClient
 from jupyter_lsp_agent.navigation.placing import OtherFile, Placer, ShownDocument, name_of_uri, place_symbols
 from jupyter_lsp_agent.service.neighbours import Neighbours, read_anywhere
 from jupyter_lsp_agent.service.virtual_paths import is_virtual
 
 _MAX_FILES_NAMED = 200
 _NOTEBOOK_FILE = re.compile(r"\.ipynb(?:#.*)?$", re.IGNORECASE)
-
-
-async def forget_outdated(client: LanguageClient, asked: TextDocument, neighbours: Neighbours) -> None:
-    """Close the files that the server has open with another text than they have now: it is to read them itself."""
-    for document in client.idle_documents:
-        path = path_from_uri(document.uri)
-        if path is None or is_virtual(path) or uri_key(document.uri) == uri_key(asked.uri):
-            continue
-        data = await neighbours.read(path)
-        text = data.decode("utf-8-sig", "replace") if data is not None else await asyncio.to_thread(read_anywhere, path)
-        if text != document.text:
-            await client.close_document(document.uri)
 
 
 async def other_files(

@@ -50,7 +50,6 @@ from jupyter_lsp_agent.service.judging import Content, DocumentJudge, notebook_c
 from jupyter_lsp_agent.service.neighbours import notebooks_with
 from jupyter_lsp_agent.service.places import Place
 from jupyter_lsp_agent.service.query_files import (
-    forget_outdated,
     is_of_a_notebook_file,
     is_of_the_asker,
     locations_of,
@@ -170,6 +169,9 @@ class Navigator:
         shown = {uri_key(uri_from_path(one.question.path)): one.shown for one in (*beside, subject)}
         texts = hashlib.sha256("\0".join(one.shown.text for one in beside).encode("utf-8", "replace")).digest()
 
+        # For a body inside a cell no second server is started: it seldom names anything, and the kernel's does.
+        wants_more = asked.method.wants_symbols and subject.is_main
+
         def knows(symbols: Any) -> bool:
             # What we have put into a text is not the user's: a server that names nothing else has found nothing.
             return any(True for one in symbols if is_of_the_asker(one, shown))
@@ -182,7 +184,7 @@ class Navigator:
             ask=ask,
             wanted="answer",
             again="ask",
-            is_enough=lambda said: said.refusal is None and (not asked.method.wants_symbols or knows(said.value)),
+            is_enough=lambda said: said.refusal is None and (not wants_more or knows(said.value)),
         )
 
     async def _ask_server(
@@ -197,8 +199,7 @@ class Navigator:
         version = tidy_version(client.server_version)
         if not client.capabilities.supports(_LSP_METHODS[asked.method]):
             return Said(None, version, 0.0, f"it does not answer {asked.method}", is_unknown=True)
-        await forget_outdated(client, document, request.neighbours)
-        await client.reopen(
+        await client.navigation.show(
             TextDocument(uri_from_path(one.question.path), document.language_id, one.shown.text) for one in beside
         )
         try:
@@ -268,7 +269,8 @@ async def _settled_answer(
 ) -> Any:
     """The answer of a server that has read what it is asked about, which its verdict tells: before that, some know of
     half the workspace, and some of nothing."""
-    if asked.method not in _REACH_OTHERS:
+    is_pulled = bool(client.capabilities.pull_providers(document.language_id))
+    if is_pulled and asked.method not in _REACH_OTHERS:
         value = await _verb(client, document, asked, position)
         if value:
             return value

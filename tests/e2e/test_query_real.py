@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_lsp_agent.service.requests import CheckRequest
 from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 from tests.support.queries import SCRIPT, lines, query, servers
 from tests.support.real_servers import require_server, with_servers_on_path
@@ -188,3 +189,17 @@ async def test_a_real_server_speaks_where_another_has_nothing(tmp_path, behaviou
     assert servers(answer) == [("basedpyright", False, False), ("ty", True, True)]
     assert answer.fallback_used
     assert answer
+
+
+@pytest.mark.real_server("bash-language-server")
+async def test_a_question_leaves_no_text_without_the_verdict_of_a_later_check(tmp_path, monkeypatch):
+    """This server drops its verdict on a text for the one that comes after; a question shows several at once."""
+    require_server("bash-language-server")
+    with_servers_on_path(monkeypatch)
+    path = write_notebook(tmp_path / "n.ipynb", "x = 1", *(f"%%bash\nrm $name_{number}" for number in range(3)))
+    async with asked("ty", root=tmp_path) as service:
+        symbols = await query(service, path, "document_symbols", wait_seconds=30.0)
+        report = await service.check(CheckRequest(path=path, wait_seconds=30.0))
+    assert [one.reason for one in symbols.servers] == [None] * 4
+    assert report.unchecked == ()
+    assert [one.reason for one in report.servers] == [None] * 4
