@@ -34,6 +34,12 @@ def test_the_tour_prints_what_the_readme_says(readme: str) -> None:
     assert done.code == 1
 
 
+def test_a_question_prints_what_the_readme_says(readme: str) -> None:
+    command = block(readme, "command: query").split()
+    done = run_command(*command[2:], cwd=CHECKOUT)
+    assert (done.code, done.output) == (0, block(readme, "output: query"))
+
+
 def test_the_tour_has_three_different_mistakes(readme: str) -> None:
     codes = re.findall(r" error: .* \[([\w-]+)\]$", block(readme, "output: check"), re.MULTILINE)
     assert len(codes) == len(set(codes)) == 3

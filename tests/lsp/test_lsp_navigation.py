@@ -5,18 +5,19 @@ from typing import Any
 
 import pytest
 
+from jupyter_lsp_agent.core.behaviour import ReadySignal, ServerBehaviour
 from jupyter_lsp_agent.core.errors import ResponseError
+from jupyter_lsp_agent.core.ids import DocumentUri
+from jupyter_lsp_agent.core.launch import TextDocument
+from jupyter_lsp_agent.core.navigation import Hover, Signature, SignatureParameter
 from jupyter_lsp_agent.core.positions import PositionEncoding, TextPosition, TextRange
-from jupyter_lsp_agent.lsp.navigation import Hover
 from jupyter_lsp_agent.lsp.wire.navigation import (
-    Signature,
-    SignatureParameter,
     decode_hover,
     decode_locations,
     decode_signatures,
     decode_symbols,
 )
-from tests.support.fake_server import URI, Stage, on_stage, text_document
+from tests.support.fake_server import PULL, URI, Stage, error_item, on_stage, text_document
 
 TEXT = "smile = '\U0001f600'; name = 1\nname\n"
 NAME = TextPosition(0, 13)
@@ -96,6 +97,90 @@ async def test_symbols_of_the_workspace() -> None:
         await stage.server.respond(request, [{"name": "nap", "kind": 12, "location": location, "containerName": "lib"}])
         (symbol,) = await task
         assert (symbol.name, symbol.container_name, symbol.location.uri) == ("nap", "lib", "file:///lib.py")
+
+
+async def test_places_in_another_open_document_are_places_in_its_text() -> None:
+    other, unknown = "file:///project/other.py", "file:///project/unknown.py"
+    async with on_stage() as stage:
+        await stage.client.navigation.show([TextDocument(DocumentUri(other), "python", "'\U0001f600'; name\n")])
+        await stage.opened()
+        places = [{"uri": uri, "range": wire_range(0, 6, 10)} for uri in (other, unknown)]
+        call = stage.client.navigation.references(text_document(TEXT), NAME)
+        _, (there, nowhere) = await asked(stage, "textDocument/references", call, places)
+        assert (there.range, there.open_text) == (text_range(0, 5, 9), "'\U0001f600'; name\n")
+        assert (nowhere.range, nowhere.open_text) == (None, None)
+        await stage.client.navigation.show([TextDocument(DocumentUri(other), "python", "'\U0001f600'; name\n")])
+        await stage.server.expect_nothing()  # it has this text
+
+
+async def test_a_text_that_was_asked_about_is_sent_again_for_its_verdict() -> None:
+    """Nobody waited for what was pushed for it, if anything was."""
+    async with on_stage() as stage:
+        call = stage.client.navigation.hover(text_document(TEXT), NAME)
+        await asked(stage, "textDocument/hover", call, None)
+        task = stage.diagnose(TEXT)
+        version = await stage.changed()
+        await stage.server.publish([error_item()], version)
+        await stage.wind(60)
+        assert len((await task).diagnostics) == 1
+
+
+async def test_where_verdicts_are_pulled_it_is_not() -> None:
+    async with on_stage(capabilities={"diagnosticProvider": PULL}) as stage:
+        call = stage.client.navigation.hover(text_document(TEXT), NAME)
+        await asked(stage, "textDocument/hover", call, None)
+        task = stage.diagnose(TEXT)
+        await stage.server.answer_pull([])
+        assert (await task).diagnostics == ()
+
+
+async def test_an_answer_that_a_change_overtook_is_asked_for_again() -> None:
+    async with on_stage() as stage:
+        task = asyncio.create_task(stage.client.navigation.hover(text_document(TEXT), NAME))
+        await stage.opened()
+        for _ in range(3):
+            await stage.server.refuse(await stage.server.expect("textDocument/hover"), -32801)
+            await stage.server.expect_nothing()
+            await stage.wind(1)
+        await stage.server.respond(await stage.server.expect("textDocument/hover"), {"contents": "int"})
+        assert await task == Hover("int", None)
+
+
+async def test_one_that_is_overtaken_for_ever_is_an_error() -> None:
+    async with on_stage() as stage:
+        task = asyncio.create_task(stage.client.navigation.hover(text_document(TEXT), NAME))
+        await stage.opened()
+        for _ in range(4):
+            await stage.server.refuse(await stage.server.expect("textDocument/hover"), -32801)
+            await stage.wind(1)
+        with pytest.raises(ResponseError):
+            await task
+
+
+QUIESCENT = ServerBehaviour(ready=ReadySignal.QUIESCENT)
+
+
+async def test_a_server_that_loads_is_waited_for() -> None:
+    async with on_stage(QUIESCENT) as stage:
+        task = asyncio.create_task(stage.client.navigation.hover(text_document(TEXT), NAME))
+        await stage.opened()
+        await stage.wind(10)
+        await stage.server.expect_nothing()
+        await stage.server.notify("experimental/serverStatus", {"health": "ok", "quiescent": True})
+        await stage.server.respond(await stage.server.expect("textDocument/hover"), {"contents": "int"})
+        assert await task == Hover("int", None)
+
+
+async def test_nothing_is_believed_only_of_a_server_that_is_ready() -> None:
+    async with on_stage(QUIESCENT) as stage:
+        task = asyncio.create_task(stage.client.navigation.workspace_symbols("name"))
+        await stage.wind(3600)  # its time is over
+        await stage.server.respond(await stage.server.expect("workspace/symbol"), [])
+        await stage.wind(60)
+        assert not task.done()
+        await stage.server.notify("experimental/serverStatus", {"health": "ok", "quiescent": True})
+        await stage.server.respond(await stage.server.expect("workspace/symbol"), [])
+        assert await task == ()
 
 
 async def test_a_question_that_the_server_does_not_know_is_an_error() -> None:
