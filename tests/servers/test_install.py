@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from jupyter_lsp_agent.core.errors import InstallError, ServerNotFoundError
@@ -17,6 +18,7 @@ from jupyter_lsp_agent.servers.commands import CommandSearch, CommandSource, res
 from jupyter_lsp_agent.servers.install import Installer
 from jupyter_lsp_agent.servers.installed import read_all_installed, read_installed, servers_folder
 from jupyter_lsp_agent.servers.spec import DocumentKind, InstallRecipe, ServerSpec
+from tests.support.processes import survivors
 from tests.support.wheels import make_wheel
 
 pytestmark = pytest.mark.timeout(120)
@@ -207,6 +209,20 @@ def test_an_install_that_is_killed_does_not_count_and_is_cleared_away_by_the_nex
     world.installer.install(world.spec())
     assert left not in world.folders()
     assert len(world.folders()) == 1
+
+
+def test_what_an_install_started_ends_with_its_owner(world):
+    """Only the installing process is killed here, not what it started."""
+    ready = world.folder / "ready"
+    os.mkfifo(ready)
+    process = multiprocessing.get_context("spawn").Process(target=_install_until_killed, args=(world.folder, ready))
+    process.start()
+    assert ready.read_text().strip() == "ready"
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert len(children) == 2
+    process.kill()
+    process.join()
+    assert survivors(children) == []
 
 
 def test_a_machine_without_nodejs_gets_one_of_its_own(world):
