@@ -1,5 +1,7 @@
 """Who is to be asked about a language, and the sentence where nobody can be."""
 
+import json
+
 from jupyter_lsp_agent.core.errors import ServerNotFoundError, SettingsError
 from jupyter_lsp_agent.core.ids import LanguageId, ServerId
 from jupyter_lsp_agent.core.printable import one_line
@@ -41,13 +43,21 @@ def choose_chains(place: Place, language: LanguageId, server: ServerId | None) -
         raise UncheckableError(
             NoVerdictReason.DISABLED, f"every server for {name} is switched off; enable one in `server_settings`"
         )
-    by_choice = [spec.server_id for spec in place.registry if spec.takes(place.registry.language(language))]
+    known = place.registry.language(language)
+    by_choice = next((spec for spec in place.registry if spec.takes(known)), None)
     raise UncheckableError(
         NoVerdictReason.UNSUPPORTED_LANGUAGE,
-        f"{by_choice[0]} is asked about {name} only where `servers` names it"
-        if by_choice
-        else f"no server for {name} is known; `jupyter lsp-agent status` lists those known",
+        f"no server for {name} is known; `jupyter lsp-agent status` lists those known"
+        if by_choice is None
+        else _how_to_choose(place, by_choice, known),
     )
+
+
+def _how_to_choose(place: Place, spec: ServerSpec, language: str) -> str:
+    """How to have a server asked that is in no chain by itself, and how to get it where it is not there."""
+    setting = json.dumps({language: [spec.server_id]})
+    said = f"{spec.title} is asked about {language_title(language)} only where the setting `servers` says {setting}"
+    return said if _is_installed(place, spec) else f"{said}, and is not installed; {install_advice(spec)}"
 
 
 def chain_name(language: str, number: int) -> ChainId:
