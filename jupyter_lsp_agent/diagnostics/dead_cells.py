@@ -33,7 +33,10 @@ def find_dead_cells(
     others = [hint.range for hint in hints if not says_unreachable(hint)]
     guards: set[Guard] = set()
     unreached: set[int] = set()
-    for dead in (*_merged(lines, known), *(dead for dead in others if _crosses(document, starts, dead))):
+    begins = {start for _, start in starts}
+    # A part of a cell's first statement is dead, as in `x.foo if False else 1`: that says nothing of what follows.
+    stretches = [dead for dead in _merged(lines, known) if dead.start not in begins or _ends_a_statement(lines, dead)]
+    for dead in (*stretches, *(dead for dead in others if _crosses(document, starts, dead))):
         covered = [place.cell_index for place, start in starts if dead.start <= start < dead.end]
         unreached.update(covered)
         guard = _guard(document, starts, dead) if covered else None
@@ -75,6 +78,15 @@ def _merged(lines: Sequence[str], stretches: Iterable[TextRange]) -> list[TextRa
         else:
             merged.append(dead)
     return merged
+
+
+def _ends_a_statement(lines: Sequence[str], dead: TextRange) -> bool:
+    """Whether nothing stands between the end of a stretch and that of its line, but for another statement."""
+    end = dead.end
+    if end.line >= len(lines):
+        return True
+    rest = lines[end.line][end.column :].lstrip(" \t\f")
+    return rest.startswith(";") or not _has_code(lines, end, TextPosition(end.line, len(lines[end.line])))
 
 
 def _has_code(lines: Sequence[str], start: TextPosition, end: TextPosition) -> bool:

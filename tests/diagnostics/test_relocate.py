@@ -359,6 +359,21 @@ def test_cells_that_are_said_never_to_run_are_told_even_where_there_is_nothing_t
     assert relocate(virtual, [whole]).unreached == {0, 1}
 
 
+@pytest.mark.parametrize(
+    ("cell", "dead", "unreached"),
+    [
+        ("x.foo if False else 1", "x.foo", set()),
+        ("(x.foo if False else\n 1)", "x.foo", set()),
+        ("x.foo", "x.foo", {1}),
+        ("x.foo; y", "x.foo", {1}),
+        ("x.foo  # and why", "x.foo", {1}),
+    ],
+)
+def test_a_part_of_a_statement_may_be_dead_and_the_cell_not(cell: str, dead: str, unreached: set[int]) -> None:
+    virtual = document("a = 1", cell, "b = 2")
+    assert relocate(virtual, [unreachable(virtual, dead, dead)]).unreached == unreached
+
+
 def test_an_error_about_the_first_statement_that_does_not_run_stands_for_all_that_follow() -> None:
     virtual = document("die()", "b = 2", "c = 3")
     first = replace(unreachable(virtual, "b", "b = 2"), code="unreachable", severity=ERROR, tags=())

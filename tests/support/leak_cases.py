@@ -135,6 +135,12 @@ CASES = [
         [_NEVER, "assert [stop()]", "stop().a = 1", "x = 1\nglobal q; stop()", "raise stop()", "assert x, stop()", Z],
         [(6, 1)],
     ),
+    _case(
+        "a-dead-part-of-a-statement",
+        ["a = 1", "a.foo if False else 1", "(a.foo if False else\n 1)", "False and a.foo", Z],
+        [(4, 1)],
+        tolerated=[(1, 1), (2, 1), (3, 1)],
+    ),
     _case("dead", ["raise ValueError\nundefined_zz", "undefined_yy"], [(1, 1)]),
     _case("alive", ["import sys\nif len(sys.argv):\n    sys.exit()\nprint(undefined_zz)", Z], [(0, 4), (1, 1)]),
     _case(
