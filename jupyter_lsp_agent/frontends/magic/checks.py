@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from jupyter_lsp_agent.core.errors import InvalidRequestError
+from jupyter_lsp_agent.core.errors import InvalidReportError, InvalidRequestError
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.diagnostics.build import no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
@@ -158,8 +158,8 @@ class KernelChecks:
         if session is not None and task.server is None and case.path not in self._other_python:
             try:
                 report = await ServerEngine(self._client, session, self._settings).check(task)
-            except ServerAnswerError:
-                pass
+            except (ServerAnswerError, InvalidReportError):
+                pass  # it went, or is of another version: the kernel's own servers do it
             else:
                 if task.python is None or _is_same_python(report, task.python):
                     return report, "the language servers of its Jupyter server"
