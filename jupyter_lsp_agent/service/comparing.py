@@ -6,20 +6,15 @@ from another set, the older contents are judged again by the present one first; 
 """
 
 import asyncio
-import os
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from jupyter_lsp_agent.core.diagnostic import CellDiagnostic
 from jupyter_lsp_agent.core.errors import NotebookError
 from jupyter_lsp_agent.core.positions import split_lines
 from jupyter_lsp_agent.diagnostics.baseline import FileBaseline, LastVerdict, StateVerdict, contents_to_judge
-from jupyter_lsp_agent.diagnostics.baseline import Finding as JudgedFinding
 from jupyter_lsp_agent.diagnostics.baseline_file import BaselineEntry, find_known
-from jupyter_lsp_agent.diagnostics.build import report_counted
-from jupyter_lsp_agent.diagnostics.cleaning import clean_message
 from jupyter_lsp_agent.diagnostics.delta import (
     DiagnosticDelta,
     StatedFinding,
@@ -28,43 +23,21 @@ from jupyter_lsp_agent.diagnostics.delta import (
     first_verdict,
     replay,
 )
-from jupyter_lsp_agent.diagnostics.facts import Finding, ReportFacts, ViewOptions
 from jupyter_lsp_agent.diagnostics.fingerprint import Located
 from jupyter_lsp_agent.diagnostics.render_json import counts_to_dict, timestamp
 from jupyter_lsp_agent.diagnostics.report import DocumentKind, Report, Status
 from jupyter_lsp_agent.notebook.model import Cell, CellKind
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.servers.commands import CommandSearch
+from jupyter_lsp_agent.service.compared import FILE, NONE, REVISION, SESSION, UNKNOWN, Compared, seen_of
 from jupyter_lsp_agent.service.documents import UncheckableError, decode_text, document_kind
 from jupyter_lsp_agent.service.history import find_git, read_at_revision
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
-from jupyter_lsp_agent.service.sessions import SessionFile, SessionStore
+from jupyter_lsp_agent.service.sessions import SessionFile, SessionStore, session_path
 from jupyter_lsp_agent.service.threads import beside_the_loop
-
-NONE, SESSION, FILE, UNKNOWN, REVISION = "none", "session", "file", "unknown", "git:"
-"""What `baseline` says in a report; a revision's name follows the last."""
 
 JudgeOlder = Callable[[tuple[Cell, ...]], Awaitable[StateVerdict | None]]
 """Has an older content of the document judged by those who judge now; `None` where nobody answers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """The outcome of a comparison.
-
-    Attributes:
-        label: what the report says it was compared with.
-        delta: each finding's status, and what is gone.
-        before: the last verdict that it was compared with.
-        keep_over: where the session's baseline is to be replaced: the one that was compared with.
-        gone_entries: entries of a baseline file that no longer occur.
-    """
-
-    label: str
-    delta: DiagnosticDelta
-    before: LastVerdict | None = None
-    keep_over: FileBaseline | None = None
-    gone_entries: tuple[BaselineEntry, ...] = ()
 
 
 class Comparer:
@@ -196,16 +169,11 @@ async def _last_verdict(baseline: FileBaseline, current: StateVerdict, judge_old
 
 
 async def _verdict_on(cells: tuple[Cell, ...], current: StateVerdict, judge_older: JudgeOlder) -> StateVerdict | None:
-    if _sources(cells) == _sources(current.cells):
+    if seen_of(cells) == seen_of(current.cells):
         return current
     if not any(cell.kind is CellKind.CODE for cell in cells):
         return StateVerdict(cells, (), current.judges)
     return await judge_older(cells)
-
-
-def _sources(cells: Sequence[Cell]) -> list[tuple[object, ...]]:
-    """What a server sees of cells."""
-    return [(cell.kind, cell.source, cell.language, cell.tags) for cell in cells]
 
 
 def _compare_with_file(current: StateVerdict, entries: Sequence[BaselineEntry]) -> Compared:
@@ -231,65 +199,6 @@ def _line(cell: Cell, line: int) -> str:
     return lines[min(line, len(lines) - 1)]
 
 
-def is_news(request: CheckRequest, compared: Compared, current: StateVerdict) -> bool:
-    """Whether a check is the first after an edit that its session is told of."""
-    before = compared.before
-    return (
-        compared.label == SESSION
-        and request.comparison.keeps
-        and before is not None
-        and _sources(before.cells) != _sources(current.cells)
-    )
-
-
-def facts_of(compared: Compared, facts: ReportFacts, view: ViewOptions) -> dict[str, Any]:
-    """What a comparison adds to the facts of a check."""
-    delta = compared.delta
-    return {
-        "baseline": compared.label,
-        "findings": tuple(
-            Finding(stated.status, _placed(stated.finding, facts.kind), stated.caused_by) for stated in delta.findings
-        ),
-        "fixed": tuple(_reported(facts, view, delta.fixed_cells, _tracked(compared.before), delta.fixed)),
-        "carried": len(_carried(compared, facts, view)),
-        "gone_entries": tuple(clean_message(f"{entry.message} [{entry.code}]") for entry in compared.gone_entries),
-    }
-
-
-def _carried(compared: Compared, facts: ReportFacts, view: ViewOptions) -> Sequence[object]:
-    carried = tuple(tracked.finding for tracked in compared.delta.carried)
-    last = compared.delta.last
-    return _reported(facts, view, last.cells if last else (), carried, carried)
-
-
-def _reported(
-    facts: ReportFacts,
-    view: ViewOptions,
-    cells: tuple[Cell, ...],
-    every: Iterable[JudgedFinding],
-    chosen: Iterable[JudgedFinding],
-) -> Sequence[Any]:
-    """Those of a state's findings that were chosen and count, as they are shown."""
-
-    def stated(findings: Iterable[JudgedFinding]) -> tuple[Finding, ...]:
-        return tuple(Finding(Status.PREEXISTING, _placed(finding, facts.kind)) for finding in findings)
-
-    is_text = facts.kind is DocumentKind.TEXT
-    text = cells[0].source if is_text and cells else ""
-    state = replace(facts, cells=() if is_text else cells, text=text, findings=stated(every))
-    return report_counted(state, view, stated(chosen))
-
-
-def _tracked(last: LastVerdict | None) -> Iterable[JudgedFinding]:
-    return () if last is None else (tracked.finding for tracked in last.findings)
-
-
-def _placed(finding: JudgedFinding, kind: DocumentKind) -> Any:
-    if kind is DocumentKind.TEXT:
-        return finding.diagnostic
-    return CellDiagnostic(finding.cell_index, finding.diagnostic)
-
-
 def read_cells(path: Path, data: bytes) -> tuple[Cell, ...] | None:
     """The cells of a document's bytes, a plain file as one cell; `None` where they cannot be read."""
     try:
@@ -298,11 +207,6 @@ def read_cells(path: Path, data: bytes) -> tuple[Cell, ...] | None:
         return read_notebook(data, path.name).cells
     except (NotebookError, UncheckableError):
         return None
-
-
-def session_path(location: Path) -> PurePath:
-    """The one name under which sessions file a document, whoever asks."""
-    return PurePath(os.path.normcase(os.path.normpath(location)))
 
 
 def list_sessions(sessions: SessionStore, user: str, name: str | None) -> list[dict[str, Any]]:

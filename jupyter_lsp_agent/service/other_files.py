@@ -20,13 +20,13 @@ from jupyter_lsp_agent.diagnostics.build import build_report
 from jupyter_lsp_agent.diagnostics.delta import DiagnosticDelta, compute_delta, first_verdict
 from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
 from jupyter_lsp_agent.diagnostics.report import DocumentKind, OtherFile, Status
-from jupyter_lsp_agent.service.comparing import SESSION, Compared, facts_of, session_path
+from jupyter_lsp_agent.service.compared import SESSION, Compared, facts_of
 from jupyter_lsp_agent.service.dependents import RecentDocuments, Reference, affected_documents, find_references
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.judging import Content, DocumentJudge
 from jupyter_lsp_agent.service.places import Place
 from jupyter_lsp_agent.service.requests import CheckRequest
-from jupyter_lsp_agent.service.sessions import SessionStore
+from jupyter_lsp_agent.service.sessions import SessionStore, session_path
 
 MAX_FILES = 5
 """Files that one report tells of."""

@@ -30,14 +30,8 @@ from jupyter_lsp_agent.pool.starting import starter
 from jupyter_lsp_agent.servers.installed import own_servers_folder
 from jupyter_lsp_agent.service.asking import Asker
 from jupyter_lsp_agent.service.chain_calls import ChainCaller
-from jupyter_lsp_agent.service.comparing import (
-    Comparer,
-    facts_of,
-    is_news,
-    list_sessions,
-    read_cells,
-    session_path,
-)
+from jupyter_lsp_agent.service.compared import facts_of, is_news
+from jupyter_lsp_agent.service.comparing import Comparer, list_sessions, read_cells
 from jupyter_lsp_agent.service.documents import (
     UncheckableError,
     decode_text,
@@ -51,7 +45,7 @@ from jupyter_lsp_agent.service.probe import probe_servers
 from jupyter_lsp_agent.service.querying import Navigator
 from jupyter_lsp_agent.service.reading import parse_notebook, require_allowed
 from jupyter_lsp_agent.service.requests import CheckRequest, SessionKey
-from jupyter_lsp_agent.service.sessions import SessionStore
+from jupyter_lsp_agent.service.sessions import SessionStore, session_path
 from jupyter_lsp_agent.service.settings import Settings
 from jupyter_lsp_agent.service.status import build_status, running_status, with_probe
 from jupyter_lsp_agent.service.stores import OpenedDocument

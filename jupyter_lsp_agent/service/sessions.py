@@ -6,11 +6,12 @@ does not use it up. A verdict is kept only by the caller that compared with what
 checks at once the later one starts again from the earlier one's verdict instead of writing over it.
 """
 
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from jupyter_lsp_agent.diagnostics.baseline import FileBaseline, LastVerdict
 from jupyter_lsp_agent.diagnostics.report import Counts
@@ -199,3 +200,8 @@ class _Session:
         self.files.move_to_end(path)
         while len(self.files) > max_files:
             self.files.popitem(last=False)
+
+
+def session_path(location: Path) -> PurePath:
+    """The one name under which sessions file a document, whoever asks."""
+    return PurePath(os.path.normcase(os.path.normpath(location)))
