@@ -1,5 +1,6 @@
 """`openapi.yaml` against the interface's own words and against what a real server answers."""
 
+import hashlib
 import json
 
 import pytest
@@ -7,8 +8,8 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from jupyter_lsp_agent.frontends.server_extension.handlers import PREFIX, ROUTES
-from tests.support.jupyter_server import PACKAGE_ROOT
-from tests.support.small_notebooks import write_notebook
+from tests.support.jupyter_server import PACKAGE_ROOT, jupyter_server
+from tests.support.small_notebooks import notebook_object, write_notebook
 
 _FILE = PACKAGE_ROOT / "jupyter_lsp_agent" / "frontends" / "server_extension" / "openapi.yaml"
 _DESCRIPTION = yaml.safe_load(_FILE.read_text())
@@ -20,10 +21,17 @@ def _validate(value, schema) -> None:
 
 
 def _answer_schema(route: str, verb: str, status: int):
-    response = _DESCRIPTION["paths"][f"{PREFIX}/{route}"][verb]["responses"][str(status)]
-    if "$ref" in response:
-        response = _DESCRIPTION["components"]["responses"][response["$ref"].rsplit("/", 1)[1]]
+    response = _resolved(_DESCRIPTION["paths"][f"{PREFIX}/{route}"][verb]["responses"][str(status)])
     return response["content"]["application/json"]["schema"]
+
+
+def _resolved(value):
+    """What a reference leads to."""
+    while "$ref" in value:
+        reference, value = value["$ref"], _DESCRIPTION
+        for part in reference.removeprefix("#/").split("/"):
+            value = value[part]
+    return value
 
 
 def test_it_describes_every_route_and_no_other():
@@ -42,24 +50,111 @@ def test_its_schemas_are_schemas(name):
     Draft202012Validator.check_schema(_DESCRIPTION["components"]["schemas"][name])
 
 
-_EXAMPLES = [
-    (media["schema"], example["value"])
-    for path in _DESCRIPTION["paths"].values()
-    for operation in path.values()
-    for media in operation.get("requestBody", {}).get("content", {}).values()
-    for example in media.get("examples", {}).values()
+_OPERATIONS = {
+    f"{verb} {path}": operation for path, verbs in _DESCRIPTION["paths"].items() for verb, operation in verbs.items()
+}
+_ANSWERS = [
+    pytest.param(media, id=f"{operation} {status} {kind}")
+    for operation, described in _OPERATIONS.items()
+    for status, response in described["responses"].items()
+    for kind, media in _resolved(response)["content"].items()
 ]
+_REQUESTS = [
+    pytest.param(operation.split("/")[-1], media["schema"], example["value"], id=f"{operation} {name}")
+    for operation, described in _OPERATIONS.items()
+    for media in described.get("requestBody", {}).get("content", {}).values()
+    for name, example in media.get("examples", {}).items()
+]
+_EXAMPLES = {name: example["value"] for name, example in _DESCRIPTION["components"]["examples"].items()}
 
 
-@pytest.mark.parametrize(("schema", "example"), _EXAMPLES)
-def test_its_examples_are_in_its_schemas(schema, example):
+@pytest.mark.parametrize(("route", "schema", "example"), _REQUESTS)
+def test_the_examples_of_requests_are_in_their_schemas(route, schema, example):
     _validate(example, schema)
 
 
-def test_the_example_of_a_report_is_one():
-    report = _DESCRIPTION["components"]["schemas"]["Report"]
-    for example in report["examples"]:
-        _validate(example, report)
+@pytest.mark.parametrize("media", _ANSWERS)
+def test_every_answer_has_examples_and_they_are_in_its_schema(media):
+    assert media["examples"]
+    for example in media["examples"].values():
+        _validate(_resolved(example)["value"], media["schema"])
+
+
+def _reports(value):
+    """Every report in an example."""
+    if isinstance(value, dict):
+        if "schema_version" in value and "verdict" in value:
+            yield value
+        for child in value.values():
+            yield from _reports(child)
+
+
+@pytest.mark.parametrize("name", _EXAMPLES)
+def test_the_examples_agree_with_themselves(name):
+    for report in _reports(_EXAMPLES[name]):
+        found = [finding["status"] for cell in report["cells"] for finding in cell["diagnostics"]]
+        shown = {status: found.count(status) for status in ("introduced", "outstanding", "present")}
+        counts = report["counts"]
+        if report["verdict"] == "no_verdict":
+            assert (set(counts.values()), found, report["hint"]) == ({None}, [], report["detail"])
+        else:
+            assert {status: counts[status] for status in shown} == shown
+            assert counts["fixed"] == len(report["fixed"])
+            assert (report["verdict"] == "errors") == any(shown.values())
+        assert report["content_hash"] in {_EXAMPLES["Cells"]["content_hash"], _EXAMPLES["Edited"]["content_hash"]}
+
+
+def test_the_examples_agree_with_each_other():
+    cells = _EXAMPLES["Cells"]["cells"]
+    edited = [{**cells[0]}, {**cells[1], "source": "print(dff)"}]
+    for name, contents in (("Cells", cells), ("Edited", edited), ("DryRun", cells)):
+        pairs = [[cell["cell_type"], cell["source"]] for cell in contents]
+        text = json.dumps(pairs, ensure_ascii=True, separators=(",", ":"))
+        assert _EXAMPLES[name]["content_hash"] == _hash(text)
+    assert [cell["source_hash"] for cell in cells] == [_hash(cell["source"]) for cell in cells]
+    report = _EXAMPLES["Edited"]["report"]
+    assert [cell["source_hash"] for cell in report["cells"]] == [_hash("print(dff)")]
+    assert (report, report["content_hash"]) == (_EXAMPLES["BrokenReport"], _EXAMPLES["Edited"]["content_hash"])
+    assert _EXAMPLES["Sessions"][0]["counts"] == _EXAMPLES["Accepted"]["counts"] == report["counts"]
+    assert _EXAMPLES["EditedText"].endswith(_EXAMPLES["BrokenText"])
+
+
+def _hash(text: str) -> str:
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(("route", "schema", "example"), _REQUESTS)
+def test_the_examples_of_requests_are_answered(described_server, route, schema, example):
+    route = "servers/ty/restart" if route == "restart" else route
+    assert (
+        described_server.post(route, **{"wait_ms": 60_000, **example} if route != "baseline" else example).status == 200
+    )
+
+
+@pytest.fixture(scope="module")
+def described_root(tmp_path_factory):
+    return tmp_path_factory.mktemp("described")
+
+
+@pytest.fixture(scope="module")
+def _running(described_root):
+    with jupyter_server(described_root) as running:
+        yield running
+
+
+@pytest.fixture
+def described_server(_running):
+    """A server with the documents that the examples speak of, as they are when an agent has just broken them."""
+    analysis, src = _running.root / "analysis", _running.root / "src"
+    analysis.mkdir(exist_ok=True)
+    src.mkdir(exist_ok=True)
+    content = notebook_object([cell["source"] for cell in _EXAMPLES["Cells"]["cells"]])
+    content["cells"][1]["source"] = ["print(dff)"]
+    for cell, described in zip(content["cells"], _EXAMPLES["Cells"]["cells"], strict=True):
+        cell["id"] = described["cell_id"]
+    (analysis / "model.ipynb").write_text(json.dumps(content))
+    (src / "api.py").write_text("def load() -> int:\n    retrun 1\n")
+    return _running
 
 
 _AT_A = {"cell": 1, "line": 1, "column": 1}
