@@ -234,7 +234,6 @@ class LanguageClient:
                 self._clock.monotonic_seconds() - began_seconds,
                 verdict.is_ready,
                 verdict.findings.dropped,
-                verdict.related_documents,
             )
 
     def _turn(self, entry: OpenDocument) -> AbstractAsyncContextManager[object]:

@@ -1,12 +1,10 @@
 """`textDocument/diagnostic`: asked once at a time for a document, again where the server says so, never for ever."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from jupyter_lsp_agent.core.clock import pause
 from jupyter_lsp_agent.core.errors import InvalidResponseError, ResponseError
-from jupyter_lsp_agent.core.ids import DocumentUri
 from jupyter_lsp_agent.jsonrpc.messages import ErrorCode
 from jupyter_lsp_agent.lsp.documents import OpenDocument
 from jupyter_lsp_agent.lsp.methods import DOCUMENT_DIAGNOSTIC
@@ -29,14 +27,6 @@ _UNDISTURBED_PAUSES_SECONDS = (0.2, 0.5, 1.0, 2.0)
 """After these, while no document is changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class PullResult:
-    """What all sources of a server answered on a document, and the other documents that they spoke of."""
-
-    findings: Findings
-    related_documents: tuple[DocumentUri, ...] = ()
-
-
 class Puller:
     """Pulls diagnostics. The caller holds the document's lock, so there is never a second pull for it."""
 
@@ -47,7 +37,7 @@ class Puller:
         self._clock = state.clock
         self._change_gate = state.change_gate
 
-    async def pull(self, document: OpenDocument) -> PullResult | None:
+    async def pull(self, document: OpenDocument) -> Findings | None:
         """Ask every source for a document; `None` where the server turned out not to pull at all.
 
         Raises:
@@ -56,7 +46,6 @@ class Puller:
             TransportError: it is gone.
         """
         findings: list[Findings] = []
-        related: list[DocumentUri] = []
         for provider in self._capabilities.pull_providers(document.language_id):
             try:
                 report = await self._pull_source(document, provider)
@@ -66,11 +55,10 @@ class Puller:
                 self._capabilities.refuse_pull()
                 return None
             findings.append(self._file(document, provider, report))
-            related += report.related
         if not findings:
             return None
         diagnostics = tuple(diagnostic for found in findings for diagnostic in found.diagnostics)
-        return PullResult(Findings(diagnostics, sum(found.dropped for found in findings)), tuple(related))
+        return Findings(diagnostics, sum(found.dropped for found in findings))
 
     async def _pull_source(self, document: OpenDocument, provider: PullProvider) -> DocumentDiagnosticReport:
         known = self._store.pull_of(document.uri, provider.identifier)

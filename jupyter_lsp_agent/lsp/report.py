@@ -22,7 +22,6 @@ class DiagnosticReport:
         elapsed_seconds: from the call to the verdict, waiting for other callers of the same document included.
         is_ready: false where the server never gave the signal that its behaviour class asks for.
         dropped: how many diagnostics could not be read.
-        related_documents: other documents whose diagnostics the server sent along: there is news of them.
     """
 
     uri: DocumentUri
@@ -32,7 +31,6 @@ class DiagnosticReport:
     elapsed_seconds: float
     is_ready: bool = True
     dropped: int = 0
-    related_documents: tuple[DocumentUri, ...] = ()
 
 
 def place_findings(findings: Findings, document: OpenDocument, encoding: PositionEncoding) -> tuple[Diagnostic, ...]:

@@ -9,9 +9,8 @@ import asyncio
 from dataclasses import dataclass
 
 from jupyter_lsp_agent.core.behaviour import Freshness
-from jupyter_lsp_agent.core.ids import DocumentUri
 from jupyter_lsp_agent.lsp.documents import OpenDocument
-from jupyter_lsp_agent.lsp.pull import Puller, PullResult
+from jupyter_lsp_agent.lsp.pull import Puller
 from jupyter_lsp_agent.lsp.state import ServerState
 from jupyter_lsp_agent.lsp.wire.diagnostics import Findings
 
@@ -26,7 +25,6 @@ class Verdict:
     findings: Findings
     freshness: Freshness
     is_ready: bool
-    related_documents: tuple[DocumentUri, ...] = ()
 
 
 class VerdictSeeker:
@@ -89,10 +87,10 @@ class VerdictSeeker:
         if self._behaviour.merge_push_with_pull:
             await self._wait_until_quiet(document)
         beside = self._store.pushed_beside_pull(document.uri)
-        findings = Findings(result.findings.diagnostics + beside.diagnostics, result.findings.dropped + beside.dropped)
-        return Verdict(findings, Freshness.PULL, self._readiness.is_ready, result.related_documents)
+        findings = Findings(result.diagnostics + beside.diagnostics, result.dropped + beside.dropped)
+        return Verdict(findings, Freshness.PULL, self._readiness.is_ready)
 
-    async def _pull(self, document: OpenDocument) -> PullResult | None:
+    async def _pull(self, document: OpenDocument) -> Findings | None:
         for _ in range(_MAX_REFRESHED_PULLS):
             n_refreshes = self._store.n_refreshes
             result = await self._puller.pull(document)

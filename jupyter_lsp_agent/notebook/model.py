@@ -49,11 +49,9 @@ class KernelMetadata:
 
     kernel_name: str | None = None
     kernel_language: str | None = None
-    display_name: str | None = None
     language_name: str | None = None
     language_version: str | None = None
     file_extension: str | None = None
-    mimetype: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

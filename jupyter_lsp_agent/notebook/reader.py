@@ -217,11 +217,9 @@ def _kernel(metadata: Mapping[str, Any]) -> KernelMetadata:
     return KernelMetadata(
         kernel_name=_text(spec.get("name")),
         kernel_language=_text(spec.get("language")),
-        display_name=_text(spec.get("display_name")),
         language_name=_text(info.get("name")),
         language_version=_text(info.get("version")),
         file_extension=_text(info.get("file_extension")),
-        mimetype=_text(info.get("mimetype")),
     )
 
 

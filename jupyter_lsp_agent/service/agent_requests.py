@@ -24,10 +24,10 @@ from jupyter_lsp_agent.notebook.edits import (
     SetType,
 )
 from jupyter_lsp_agent.service.json_fields import Fields, is_cell
+from jupyter_lsp_agent.service.reading import MAX_CELLS
 from jupyter_lsp_agent.service.settings import SEVERITIES
 
 MAX_WAIT_MS = 120_000
-MAX_CELLS = 10_000
 MAX_EDITS = 1_000
 MAX_SESSION_LENGTH = 128
 

@@ -53,12 +53,21 @@ async def read_document(
         data, source = await asyncio.to_thread(_read_file, path), ContentSource.FILE
     else:
         data = content
-    if len(data) > MAX_DOCUMENT_BYTES:
+    require_moderate_size(path.name, len(data))
+    return StoredDocument(path, data, source)
+
+
+def require_moderate_size(name: str, size_bytes: int) -> None:
+    """Make sure that the document `name` is not too large to be looked at.
+
+    Raises:
+        UncheckableError: it is.
+    """
+    if size_bytes > MAX_DOCUMENT_BYTES:
         raise UncheckableError(
             NoVerdictReason.TOO_LARGE,
-            f"{path.name} is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB; clear its outputs, or split it",
+            f"{name} is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB; clear its outputs, or split it",
         )
-    return StoredDocument(path, data, source)
 
 
 def _require_utf_8(path: Path) -> None:

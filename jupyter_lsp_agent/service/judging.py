@@ -6,7 +6,6 @@ be compared or told to be incomparable (`diagnostics.baseline`).
 
 import asyncio
 import re
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from jupyter_lsp_agent.notebook.python_syntax import compiles
 from jupyter_lsp_agent.servers.interpreters import OWN, Interpreter, resolve_interpreter
 from jupyter_lsp_agent.service.asking import Asker
 from jupyter_lsp_agent.service.chain_calls import Waits
+from jupyter_lsp_agent.service.dependents import RecentDocuments
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.namespace import startup_names
 from jupyter_lsp_agent.service.notebook_check import NotebookMemory, NotebookTask, Outcome, check_notebook
@@ -120,7 +120,7 @@ class DocumentJudge:
 
     def __init__(self, asker: Asker) -> None:
         self._asker = asker
-        self._memories: OrderedDict[Path, NotebookMemory] = OrderedDict()
+        self._memories: RecentDocuments[Path, NotebookMemory] = RecentDocuments(_MAX_REMEMBERED_NOTEBOOKS)
         self._startup_names: frozenset[str] | None = None
 
     async def judge(self, place: Place, content: Content, request: CheckRequest, *, is_stored: bool) -> Judged:
@@ -220,10 +220,8 @@ class DocumentJudge:
         return self._startup_names
 
     def _memory(self, path: Path) -> NotebookMemory:
-        memory = self._memories.setdefault(path, NotebookMemory())
-        self._memories.move_to_end(path)
-        while len(self._memories) > _MAX_REMEMBERED_NOTEBOOKS:
-            self._memories.popitem(last=False)
+        memory = self._memories.get(path) or NotebookMemory()
+        self._memories.remember(path, memory)
         return memory
 
 

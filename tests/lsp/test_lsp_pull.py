@@ -192,7 +192,7 @@ async def test_a_document_that_is_opened_again_for_a_change_has_no_result_to_ref
         assert messages(await second) == []
 
 
-async def test_related_documents_are_named_and_their_results_kept() -> None:
+async def test_results_on_related_documents_are_kept() -> None:
     async with on_stage(capabilities=STATIC) as stage:
         first = stage.diagnose("y\n", OTHER)
         await stage.opened()
@@ -202,7 +202,7 @@ async def test_related_documents_are_named_and_their_results_kept() -> None:
         await stage.opened()
         related = {OTHER: {"kind": "full", "items": [error_item("broken by x")], "resultId": "o2"}}
         await stage.server.answer_pull([], relatedDocuments=related)
-        assert (await task).related_documents == (OTHER,)
+        await task
         again = stage.diagnose("y\n", OTHER)
         request = await stage.server.expect("textDocument/diagnostic")
         assert request["params"]["previousResultId"] == "o2"

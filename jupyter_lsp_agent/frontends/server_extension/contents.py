@@ -25,9 +25,9 @@ from jupyter_server.utils import ApiPath, to_os_path
 from tornado.web import HTTPError
 
 from jupyter_lsp_agent.core.errors import ContentChangedError
-from jupyter_lsp_agent.diagnostics.report import ContentSource, NoVerdictReason
+from jupyter_lsp_agent.diagnostics.report import ContentSource
 from jupyter_lsp_agent.frontends.server_extension.errors import refused_by_system
-from jupyter_lsp_agent.service.documents import MAX_DOCUMENT_BYTES, UncheckableError
+from jupyter_lsp_agent.service.documents import UncheckableError, require_moderate_size
 from jupyter_lsp_agent.service.neighbours import relative_to
 from jupyter_lsp_agent.service.stores import DocumentChange, OpenedDocument, PlanChange, WriteKind, WrittenDocument
 from jupyter_lsp_agent.service.threads import beside_the_loop
@@ -114,11 +114,7 @@ class ContentsStore:
             raise HTTPError(404, f"file or directory does not exist: {name!r}")
 
     async def _read_bytes(self, name: str) -> bytes:
-        if (self._file_size(name) if self.has_files else await self._size(name)) > MAX_DOCUMENT_BYTES:
-            raise UncheckableError(
-                NoVerdictReason.TOO_LARGE,
-                f"{name} is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB; clear its outputs, or split it",
-            )
+        require_moderate_size(name, self._file_size(name) if self.has_files else await self._size(name))
         for options in ({"type": "file", "format": "text"}, {"type": "file", "format": "base64"}, {"type": "notebook"}):
             try:
                 return _bytes_of(await self._get(name, **options))
