@@ -126,7 +126,7 @@ def query_notebook(path: str | os.PathLike[str], method: str, **options: Unpack[
 
     request, settings = _query(path, method, options), load_settings()
     with BlockingProvider(lambda: _open(settings)).lease() as portal:
-        return portal.call(lambda service: service.query(request))
+        return portal.call(lambda service: _ask(service, request))
 
 
 async def async_query_notebook(
@@ -135,7 +135,14 @@ async def async_query_notebook(
     """Ask about the code of a notebook, or of a plain file, on the running loop; see `query_notebook`."""
     request = _query(path, method, options)
     async with _opened(load_settings()) as service:
-        return await service.query(request)
+        return await _ask(service, request)
+
+
+async def _ask(service: "NotebookDiagnosticsService", request: "QueryRequest") -> "QueryAnswer":
+    """The answer; see `_check`."""
+    answer = await service.query(request)
+    await service.settle_installs()
+    return answer
 
 
 async def _open(settings: Settings) -> "NotebookDiagnosticsService":

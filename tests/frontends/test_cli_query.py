@@ -27,6 +27,9 @@ class Told:
         self.answer = QueryAnswer(path="n.ipynb", method=QueryMethod.HOVER, **answer)
         self.requests = []
 
+    async def settle_installs(self, tell):
+        pass
+
     async def query(self, request):
         self.requests.append(request)
         return self.answer
