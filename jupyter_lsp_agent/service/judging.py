@@ -23,11 +23,17 @@ from jupyter_lsp_agent.notebook.python_cell import INVALID_SYNTAX
 from jupyter_lsp_agent.notebook.python_syntax import compiles
 from jupyter_lsp_agent.servers.interpreters import OWN, Interpreter, resolve_interpreter
 from jupyter_lsp_agent.service.asking import Asker
-from jupyter_lsp_agent.service.chain_calls import Waits
+from jupyter_lsp_agent.service.chain_calls import Chain, Waits
 from jupyter_lsp_agent.service.dependents import RecentDocuments
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.namespace import startup_names
-from jupyter_lsp_agent.service.notebook_check import NotebookMemory, NotebookTask, Outcome, check_notebook
+from jupyter_lsp_agent.service.notebook_check import (
+    NotebookMemory,
+    NotebookTask,
+    Outcome,
+    check_notebook,
+    settle_guards,
+)
 from jupyter_lsp_agent.service.places import Place, ipython_startup_folder
 from jupyter_lsp_agent.service.requests import CheckRequest
 from jupyter_lsp_agent.service.settings import Settings
@@ -35,6 +41,7 @@ from jupyter_lsp_agent.service.stamps import stamp_circumstances
 from jupyter_lsp_agent.service.text_check import TextTask, check_text, text_language
 
 _MAX_REMEMBERED_NOTEBOOKS = 64
+_LATE = frozenset({NoVerdictReason.TIMEOUT, NoVerdictReason.STARTING})
 _PYTHON_3 = re.compile(r"(3)\.(\d+)")
 _OLDEST_PYTHON = (3, 7)
 """Older ones are no server's business any more; their code is read as that of the Python at hand."""
@@ -163,6 +170,16 @@ class DocumentJudge:
             waits=waits_of(request, place.settings),
             closes=not is_stored,
         )
+
+    async def settle(self, task: NotebookTask, chain: Chain) -> None:
+        """Make sure that a notebook is built as the servers of a chain need it (`settle_guards`).
+
+        Raises:
+            UncheckableError: that could not be had in time.
+        """
+        failure = await settle_guards(task, self._asker, chain) if task.language == PYTHON else None
+        if failure is not None and failure.reason in _LATE:
+            raise UncheckableError(failure.reason, failure.detail)
 
     async def _judge_notebook(
         self, place: Place, notebook: Notebook, language: LanguageId | None, request: CheckRequest, *, is_stored: bool

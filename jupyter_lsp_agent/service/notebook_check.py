@@ -56,6 +56,8 @@ class NotebookMemory:
         self._cache = BuildCache()
         self._lock = asyncio.Lock()
         self.guards: dict[Chain, frozenset[Guard]] = {}
+        self.settled: dict[Chain, str] = {}
+        """The text of each chain's last verdict: its guards are found."""
 
     async def build(self, notebook: Notebook, options: BuildOptions) -> VirtualNotebook:
         """The virtual documents; one build at a time, since they share what is kept. A large notebook is built beside
@@ -124,10 +126,10 @@ async def check_notebook(task: NotebookTask, asker: Asker) -> Outcome:
     """
     chains = kernel_chains(task)
     built, task = await build_with_facts(task)
-    haskernel_document = kernel_document(built) is not None
+    has_kernel_document = kernel_document(built) is not None
     ask_about_kernel = _ask_about_python if task.language == PYTHON else _ask_about_other_kernel
     outcomes = await asyncio.gather(
-        *(ask_about_kernel(task, asker, chain, number) for number, chain in enumerate(chains) if haskernel_document),
+        *(ask_about_kernel(task, asker, chain, number) for number, chain in enumerate(chains) if has_kernel_document),
         *(_ask_about_body(task, asker, document) for document in built.documents if not document.kernel),
     )
     return _joined(task, built, outcomes)
@@ -184,11 +186,27 @@ async def _ask_about_python(task: NotebookTask, asker: Asker, chain: Chain, numb
         relocated, rounds_left = relocate(document, answer.diagnostics), rounds_left - 1
         wanted = strengthened(guards, relocated.guards)
         if wanted == guards or not rounds_left:
+            task.memory.settled[chain] = document.text
             findings = tuple(
                 speak_of_notebook(found, task.place.path, document.line_map) for found in relocated.cell_diagnostics
             )
             return _with_unreached(task, relocated, _answered(findings, relocated, answer, chain_id))
         task.memory.guards[chain] = wanted
+
+
+async def settle_guards(task: NotebookTask, asker: Asker, chain: Chain) -> ChainFailure | None:
+    """Find the guards that a Python notebook needs, where no check has found them: what a server knows of code that it
+    takes for unreachable is nonsense.
+
+    Returns:
+        Why that was not had, where it was not.
+    """
+    guards = task.memory.guards.get(chain, frozenset())
+    document = kernel_document(await task.memory.build(task.notebook, replace(task.options, guards=guards)))
+    if document is None or task.memory.settled.get(chain) == document.text:
+        return None
+    outcome = await _ask_about_python(task, asker, chain, 0)
+    return next(iter(outcome.failures), None)
 
 
 async def _ask_about_other_kernel(task: NotebookTask, asker: Asker, chain: Chain, number: int) -> Outcome:

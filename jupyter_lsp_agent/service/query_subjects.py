@@ -114,17 +114,20 @@ class SubjectFinder:
             return Subjects()
         task = await self._judge.notebook_task(place, notebook, content.language, request, is_stored=True)
         built, task, chain = await _build(task)
-        if cell is not None and asked.position is not None:
-            target = find_target(built, cell, asked.position)
-            if isinstance(target, NoTarget):
-                raise UncheckableError(target.reason, target.detail)
-            return Subjects((_subject(task, target, chain, request),))
+        targets = _targets(built, asked, cell)
+        if any(target.document.kernel for target in targets):
+            # Only now, since no server is to be started for a place that none is shown.
+            await self._judge.settle(task, kernel_chains(task)[0])
+            built, task, chain = await _build(task)
+            targets = _targets(built, asked, cell)
+        if asked.position is not None:
+            return Subjects(tuple(_subject(task, target, chain, request) for target in targets))
         texts, unseen = [], [*unseen_lines(built, notebook.cells, cell)]
-        for document in _asked_documents(built, asked, cell):
+        for target in targets:
             try:
-                texts.append(_subject(task, Target(document), chain, request))
+                texts.append(_subject(task, target, chain, request))
             except UncheckableError as error:  # a body of a language that nobody speaks
-                unseen.append(unseen_body(document, notebook.cells, str(error)))
+                unseen.append(unseen_body(target.document, notebook.cells, str(error)))
         if not texts and unseen:
             raise UncheckableError(NoVerdictReason.UNSUPPORTED_LANGUAGE, unseen[0].reason)
         return Subjects(tuple(texts), tuple(unseen))
@@ -152,6 +155,20 @@ def _subject(task: NotebookTask, target: Target, kernel_chain: Chain, request: C
     cells = {cell.index: cell for cell in task.notebook.cells}
     shown = ShownDocument(_name(request), document.text, document.line_map, cells)
     return Subject(question, shown, target.position, is_main=document.kernel)
+
+
+def _targets(built: VirtualNotebook, asked: CodeQuestion, cell: Cell | None) -> list[Target]:
+    """The documents that are asked about, and where.
+
+    Raises:
+        UncheckableError: no server is shown the place.
+    """
+    if cell is None or asked.position is None:
+        return [Target(document) for document in _asked_documents(built, asked, cell)]
+    target = find_target(built, cell, asked.position)
+    if isinstance(target, NoTarget):
+        raise UncheckableError(target.reason, target.detail)
+    return [target]
 
 
 def _asked_documents(built: VirtualNotebook, asked: CodeQuestion, cell: Cell | None) -> list[VirtualDocument]:

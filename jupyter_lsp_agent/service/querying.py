@@ -122,7 +122,7 @@ class Navigator:
             require_allowed(place, is_enabled_elsewhere=self._settings.enabled)
             stored = await read_document(place.path, document.content_bytes, source=document.content_source)
             source = stored.source
-            answer = await self._answer(request, place, stored)
+            answer = await self._answer(request, place, stored, began_seconds)
         except UncheckableError as error:
             answer = QueryAnswer(path="", method=request.question.method, reason=error.reason, detail=str(error))
         return replace(
@@ -132,11 +132,13 @@ class Navigator:
             elapsed_seconds=self._clock.monotonic_seconds() - began_seconds,
         )
 
-    async def _answer(self, request: QueryRequest, place: Place, stored: StoredDocument) -> QueryAnswer:
+    async def _answer(
+        self, request: QueryRequest, place: Place, stored: StoredDocument, began_seconds: float
+    ) -> QueryAnswer:
         asked, content = request.question, await _content(place, stored)
         subjects = await self._subjects.find(place, content, request.document, asked)
         texts = subjects.texts
-        outcomes = await asyncio.gather(*(self._ask(request, place, subject) for subject in texts))
+        outcomes = await asyncio.gather(*(self._ask(request, place, subject, began_seconds) for subject in texts))
         answer = joined(asked, only_in(content, asked, outcomes), texts)
         return replace(
             answer,
@@ -145,8 +147,7 @@ class Navigator:
             content_hash=notebook_hash(content.cells) if content.notebook else text_hash(content.text or ""),
         )
 
-    async def _ask(self, request: QueryRequest, place: Place, subject: Subject) -> Outcome:
-        began_seconds = self._clock.monotonic_seconds()
+    async def _ask(self, request: QueryRequest, place: Place, subject: Subject, began_seconds: float) -> Outcome:
         beside = await self._beside(request, place, subject)
         wait = request.document.wait_seconds
         question = subject.question

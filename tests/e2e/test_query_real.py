@@ -203,3 +203,25 @@ async def test_a_question_leaves_no_text_without_the_verdict_of_a_later_check(tm
     assert [one.reason for one in symbols.servers] == [None] * 4
     assert report.unchecked == ()
     assert [one.reason for one in report.servers] == [None] * 4
+
+
+@pytest.mark.parametrize(("server_id", "program"), PYTHON_SERVERS)
+async def test_what_is_behind_a_cell_that_ends_the_file_is_known(tmp_path, monkeypatch, server_id, program):
+    """A server takes all behind it for unreachable, and says `Never`: the kernel runs the next cell all the same."""
+    require_server(program)
+    with_servers_on_path(monkeypatch)
+    dies = "from typing import NoReturn\ndef die() -> NoReturn: raise SystemExit\ndie()"
+    path = write_notebook(tmp_path / "n.ipynb", dies, "value = 1\nvalue", "while True:\n    pass", "value")
+    async with asked(server_id, root=tmp_path) as service:
+        hovers = [
+            await query(service, path, "hover", cell=cell, line=line, column=1) for cell, line in [(1, 2), (3, 1)]
+        ]
+        references = await query(service, path, "references", cell=1, line=1, column=1)
+    for hover in hovers:
+        assert "Literal[1]" in hover.to_text()
+        assert "Never" not in hover.to_text()
+    assert [line.split(": ")[0] for line in lines(references)] == [
+        "n.ipynb:cell 1 (c1):1:1",
+        "n.ipynb:cell 1 (c1):2:1",
+        "n.ipynb:cell 3 (c3):1:1",
+    ]

@@ -95,7 +95,7 @@ async def test_nothing_at_a_place_is_an_answer_and_starts_nobody(path, method):
         ("refuses", "broken"),
         ("dies", "broken"),
         ("missing", "not_installed"),
-        ("mute", "starting"),
+        ("mute", "timeout"),
     ],
 )
 @pytest.mark.parametrize("method", [*PLACED, *dict(SYMBOLS)])
@@ -309,6 +309,14 @@ async def test_a_place_that_no_server_is_shown_has_no_answer(tmp_path, cell, lin
     assert word in (answer.detail or "")
     assert lines(fine) == ["the word x"]
     assert {one.cell.cell_index for one in symbols.unchecked} >= {2}
+
+
+@pytest.mark.parametrize("cell", [1, 2, "m", "r"])
+async def test_for_a_place_that_no_server_is_shown_none_is_started(tmp_path, cell):
+    path = cells_of_all_kinds(tmp_path / "n.ipynb")
+    async with navigating(["knows"], tmp_path) as service:
+        await query(service, path, "hover", cell=cell, line=1, column=1)
+        assert (await service.status())["running"] == []
 
 
 async def test_a_body_of_another_language_is_its_own_servers(tmp_path):
