@@ -4,6 +4,7 @@ moment."""
 import __future__
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -28,6 +29,8 @@ class Softening:
         self._document = document
         self._late_reads: dict[int, dict[TextPosition, list[tuple[str, TextRange]]]] = {}
         hiding = {index for index, advice in document.advice.items() if advice.hides_names}
+        anywhere = (index for index, advice in document.advice.items() if advice.open_ends.looks_anywhere)
+        self._looks_anywhere_from = min(anywhere, default=sys.maxsize)
         self._hidden_from = min(hiding | set(self._failed_stars(findings)), default=None)
 
     def soften(self, findings: Sequence[CellDiagnostic]) -> Iterator[CellDiagnostic]:
@@ -63,14 +66,16 @@ class Softening:
         )
 
     def _may_fail(self, finding: CellDiagnostic) -> bool:
-        """Whether a kernel fetches the module when it runs, or the notebook itself asks whether it exists: there, or
-        elsewhere, and imports it under a condition."""
+        """Whether a kernel fetches the module when it runs, or finds it where the notebook has it look, or the notebook
+        itself asks whether it exists: there, or elsewhere, and imports it under a condition."""
         words = words_at(self._document, finding)
         if _REMOTE.match(words):
             return True
         start, advice = finding.diagnostic.range.start, self._advice_of(finding)
         found = _MODULE.match(words)
         module = found[1] if found else ""
+        if module in self._document.elsewhere_modules or finding.cell_index >= self._looks_anywhere_from:
+            return True
         asked = (test for test in advice.existence_tests if test.of_modules and _holds(test.place, start))
         if any(not test.names or module in test.names for test in asked):
             return True
@@ -79,6 +84,9 @@ class Softening:
 
     def _may_be_bound_unseen(self, finding: CellDiagnostic) -> bool:
         """Whether a name may have been bound by what nobody can see: before its cell, or before its function runs."""
+        named = (advice.open_ends.names for advice in self._document.advice.values() if advice.open_ends.names)
+        if any(names_it(finding.diagnostic, name) for names in named for name in names):
+            return True
         if self._hidden_from is None:
             return False
         lines = split_lines(self._document.sources.get(finding.cell_index, ""))

@@ -5,6 +5,7 @@ from enum import IntEnum
 
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
 from jupyter_lsp_agent.notebook.existence_tests import ExistenceTest
+from jupyter_lsp_agent.notebook.open_ends import NO_OPEN_ENDS, OpenEnds
 
 
 class GuardStrength(IntEnum):
@@ -54,6 +55,7 @@ class CellAdvice:
         existence_tests: where it asks itself whether names or modules exist.
         asked_modules: top-level names of the modules that it asks for so.
         conditional_imports: its imports that only run under an `if`.
+        open_ends: what it binds, and where it has modules looked for, by calls.
         hides_names: it binds names that nobody can see (`%run` of what cannot be read, `%pylab`, …).
         silenced_codes: what the cell's own file-level directive switches off.
     """
@@ -72,5 +74,6 @@ class CellAdvice:
     existence_tests: tuple[ExistenceTest, ...] = ()
     asked_modules: frozenset[str] = frozenset()
     conditional_imports: tuple[TextRange, ...] = ()
+    open_ends: OpenEnds = NO_OPEN_ENDS
     hides_names: bool = False
     silenced_codes: frozenset[str] = frozenset()

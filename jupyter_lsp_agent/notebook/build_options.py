@@ -21,6 +21,7 @@ class BuildOptions:
         run_names: argument of `%run`, as written → the names that it binds; `None` or no entry: it cannot be read.
         written_modules: argument of `%%writefile`, as written → dotted names of modules that it may make, and that are
             nowhere as long as it has not run.
+        elsewhere_modules: top-level names of modules that lie in folders which the notebook itself has looked through.
     """
 
     kernel_names: frozenset[str] = frozenset()
@@ -30,6 +31,8 @@ class BuildOptions:
     missing_modules: frozenset[str] = frozenset()
     run_names: Mapping[str, frozenset[str] | None] = field(default_factory=dict, hash=False)
     written_modules: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
+
+    elsewhere_modules: frozenset[str] = frozenset()
 
     @property
     def magics(self) -> MagicOptions:

@@ -15,7 +15,7 @@ from jupyter_lsp_agent.core.positions import TextPosition, TextRange
 from jupyter_lsp_agent.notebook.advice import CellAdvice
 from jupyter_lsp_agent.notebook.awaits import find_top_level_awaits
 from jupyter_lsp_agent.notebook.broken_cell import salvage
-from jupyter_lsp_agent.notebook.cell_translation import CellTranslation
+from jupyter_lsp_agent.notebook.cell_translation import CellTranslation, EffectKind
 from jupyter_lsp_agent.notebook.directives import Directives, find_directives
 from jupyter_lsp_agent.notebook.dunder_file import find_dunder_file_uses
 from jupyter_lsp_agent.notebook.existence_tests import (
@@ -27,6 +27,7 @@ from jupyter_lsp_agent.notebook.future_imports import find_future_imports
 from jupyter_lsp_agent.notebook.global_statements import global_rewrites
 from jupyter_lsp_agent.notebook.line_map import CellChunk, MappedLine
 from jupyter_lsp_agent.notebook.module_names import ModuleNames, collect_names
+from jupyter_lsp_agent.notebook.open_ends import find_open_ends, with_folder
 from jupyter_lsp_agent.notebook.python_syntax import SyntaxFault, find_syntax_fault, parse
 from jupyter_lsp_agent.notebook.reachability import dead_ranges, find_cell_end, reachability_rewrites
 from jupyter_lsp_agent.notebook.rewrite import Rewrite
@@ -137,6 +138,10 @@ def _sound_cell(
     history_names = frozenset(_HISTORY_NAME.findall(text)) if "_" in text else frozenset()
     file_uses = _ranges_to_cell(chunk, find_dunder_file_uses(tree, sources))
     ending = reachability_rewrites(sources, end) if end is not None else ()
+    open_ends = find_open_ends(tree, sources)
+    for effect in translation.effects:
+        if effect.kind is EffectKind.CHANGE_FOLDER:
+            open_ends = with_folder(open_ends, effect.argument)
     said = (findings, futures.features, directives.texts, history_names, file_uses)
     return PythonCell(
         source=source,
@@ -163,6 +168,8 @@ def _sound_cell(
             ),
             asked_modules=find_asked_modules(tree, sources),
             conditional_imports=_ranges_to_cell(chunk, find_conditional_imports(tree, sources)),
+            open_ends=open_ends,
+            hides_names=open_ends.binds_anything,
             silenced_codes=directives.silenced_codes,
         ),
     )

@@ -69,7 +69,7 @@ def compose_chunk(cell: PythonCell, context: ChunkContext) -> PythonChunk:
         cell.advice,
         checks=_check_lines(cell, chunk, checks),
         missing_imports=tuple(_to_cell(own_places, found.extent) or place for found, place in told),
-        hides_names=context.hides_names,
+        hides_names=context.hides_names or cell.advice.hides_names,
     )
     findings = (_missing_module(found, place) for found, place in told if found.reason)
     return PythonChunk(chunk, (*cell.findings, *findings), advice)

@@ -11,6 +11,8 @@ from jupyter_lsp_agent.notebook.python_syntax import parse
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.notebook.source_text import SourceText
 
+_HARMLESS = frozenset({EffectKind.WRITE_FILE, EffectKind.CHANGE_FOLDER})
+
 
 def names_bound_by(data: bytes, name: str) -> frozenset[str] | None:
     """The names that a file binds at its top level.
@@ -27,7 +29,7 @@ def names_bound_by(data: bytes, name: str) -> frozenset[str] | None:
     text = _decode(data)
     if text is None:
         return None
-    return _names_of_cell(text) if name.lower().endswith(".ipy") else _names_of_text(text)
+    return names_bound_by_cell(text) if name.lower().endswith(".ipy") else _names_of_text(text)
 
 
 def _notebook_cells(data: bytes, name: str) -> Iterator[frozenset[str] | None]:
@@ -38,7 +40,7 @@ def _notebook_cells(data: bytes, name: str) -> Iterator[frozenset[str] | None]:
         return
     for cell in notebook.cells:
         if cell.kind is CellKind.CODE:
-            yield _names_of_cell(cell.source)
+            yield names_bound_by_cell(cell.source)
 
 
 def _merged(cells: Iterator[frozenset[str] | None]) -> frozenset[str] | None:
@@ -50,9 +52,10 @@ def _merged(cells: Iterator[frozenset[str] | None]) -> frozenset[str] | None:
     return names
 
 
-def _names_of_cell(source: str) -> frozenset[str] | None:
+def names_bound_by_cell(source: str) -> frozenset[str] | None:
+    """The names that a cell binds; `None` where that cannot be told."""
     translation = translate_cell(source, MagicOptions())
-    has_effects = any(effect.kind is not EffectKind.WRITE_FILE for effect in translation.effects)
+    has_effects = any(effect.kind not in _HARMLESS for effect in translation.effects)
     names = None if has_effects else _names_of_text(translation.text)
     return None if names is None else names | {binding.name for binding in translation.bindings}
 

@@ -57,6 +57,7 @@ class VirtualDocument:
         advice: by cell index; cells without an entry need none.
         sources: by cell index, the sources of its cells, for guards.
         redefined: names that more than one of its cells defines.
+        elsewhere_modules: modules that a kernel finds where a server does not look.
         cell_index: of a body inside one cell, that cell; `None` for the kernel's document.
         reason: of a body inside one cell, how it comes to be there (`cell magic %%bash`).
     """
@@ -69,6 +70,7 @@ class VirtualDocument:
     advice: Mapping[int, CellAdvice] = field(default_factory=dict, repr=False, hash=False)
     sources: Mapping[int, str] = field(default_factory=dict, repr=False, hash=False)
     redefined: frozenset[str] = frozenset()
+    elsewhere_modules: frozenset[str] = frozenset()
     cell_index: int | None = None
     reason: str = ""
 
@@ -91,11 +93,13 @@ class Needs:
         imported_modules: top-level names of all imported modules (→ `missing_modules`).
         run_files: arguments of `%run`, as written (→ `run_names`).
         written_files: arguments of `%%writefile`, as written (→ `written_modules`).
+        search_folders: where the notebook has modules looked for (→ `elsewhere_modules`).
     """
 
     imported_modules: frozenset[str] = frozenset()
     run_files: tuple[str, ...] = ()
     written_files: tuple[str, ...] = ()
+    search_folders: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,7 @@ def _python_notebook(cells: Sequence[Cell], options: BuildOptions, cache: BuildC
         advice=built.advice,
         sources={cell.index: cell.source for cell in cells},
         redefined=built.redefined,
+        elsewhere_modules=options.elsewhere_modules,
     )
     return VirtualNotebook(
         language=PYTHON,
@@ -174,8 +179,12 @@ def _python_notebook(cells: Sequence[Cell], options: BuildOptions, cache: BuildC
         ),
         findings=built.findings,
         unchecked=tuple(lines for index, cell in built.magic_cells.items() for lines in _unchecked(index, cell)),
-        needs=Needs(built.imported_modules, built.run_files, built.written_files),
+        needs=Needs(built.imported_modules, built.run_files, built.written_files, _search_folders(built.advice)),
     )
+
+
+def _search_folders(advice: Mapping[int, CellAdvice]) -> frozenset[str]:
+    return frozenset(folder for cell in advice.values() for folder in cell.open_ends.folders)
 
 
 def _by_language(notebook: Notebook, language: LanguageId | None) -> tuple[list[Cell], list[Cell]]:

@@ -34,6 +34,14 @@ def missing_modules(names: Iterable[str], place: Place, interpreter: Interpreter
     return frozenset(name for name in suspects if not _is_installed(name, interpreter)) if suspects else frozenset()
 
 
+def elsewhere_modules(folders: Iterable[str], names: Iterable[str], place: Place) -> frozenset[str]:
+    """Those of `names` that lie in one of `folders`, paths as from the notebook's folder."""
+    bases = [place.path.parent / folder for folder in folders]
+    return frozenset(
+        name for name in names if any(is_folder(base / name) or is_file(base / f"{name}.py") for base in bases)
+    )
+
+
 def run_names(arguments: Iterable[str], place: Place) -> Mapping[str, frozenset[str] | None]:
     """What each file that `%run` names binds; `None` where it cannot be read or told."""
     return {argument: _names_of_file(place.path.parent / argument, place) for argument in arguments}

@@ -36,7 +36,7 @@ from jupyter_lsp_agent.service.chains import chain_name, choose_chains, language
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.elsewhere import set_aside_imports
 from jupyter_lsp_agent.service.kernel_check import ask_about_joined
-from jupyter_lsp_agent.service.namespace import missing_modules, run_names, written_modules
+from jupyter_lsp_agent.service.namespace import elsewhere_modules, missing_modules, run_names, written_modules
 from jupyter_lsp_agent.service.own_projects import in_own_project
 from jupyter_lsp_agent.service.places import Place
 from jupyter_lsp_agent.service.virtual_paths import speak_of_notebook, virtual_path
@@ -168,6 +168,7 @@ def _with_facts(task: NotebookTask, built: VirtualNotebook) -> BuildOptions:
         task.options,
         missing_modules=missing_modules(built.needs.imported_modules, task.place, task.interpreter),
         run_names=run_names(built.needs.run_files, task.place),
+        elsewhere_modules=elsewhere_modules(built.needs.search_folders, built.needs.imported_modules, task.place),
         written_modules=written_modules(built.needs.written_files, task.place, task.interpreter),
     )
 

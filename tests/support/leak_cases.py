@@ -47,6 +47,7 @@ class K:
     "datasets/x.csv": "a",
     "helpers.py": "def h(a: int) -> int: return a\n",
     "hx.py": "hx = 3\ndef hf(a): return a\n",
+    "inner/inside.py": "q = 1\n",
     "star.py": "from math import *\nhx = 1\n",
     "other.ipynb": json.dumps(notebook_json("%time ox = 3", "!ls")),
 }
