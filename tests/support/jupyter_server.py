@@ -20,6 +20,7 @@ from urllib.parse import quote, urlencode, urlsplit
 PACKAGE_ROOT = Path(__file__).parents[2]
 TOKEN = "secret-of-the-tests"
 _READY = "Use Control-C to stop this server"
+_HUB_PREFIX = "/user/ann%40x/"
 
 
 @dataclass(frozen=True)
@@ -116,31 +117,36 @@ def jupyter_server(
     application: str = "jupyter_server",
     environment: Mapping[str, str] | None = None,
     config: str = "",
+    hub_url: str | None = None,
 ) -> Iterator[JupyterServer]:
     """A server over `root` with the extension; `config` is the text of its configuration file.
 
-    `application` is the module that is run: `jupyter_server`, `jupyterlab` or `notebook`.
+    `application` is the module that is run: `jupyter_server`, `jupyterlab` or `notebook`. With `hub_url`, the API of a
+    JupyterHub, it is `ann@x`'s server of that hub, which says where it lies and whom it lets in.
     """
     with tempfile.TemporaryDirectory(prefix="jupyter-home-") as home:
         configuration = Path(home, "jupyter_server_config.py")
         configuration.write_text(config)
         port = _free_port()
         own = [f"--config={configuration}", "--allow-root", "--no-browser"]
+        prefix = "/b@se/" if hub_url is None else _HUB_PREFIX
+        access = [f"--IdentityProvider.token={TOKEN}", f"--ServerApp.base_url={prefix}"] if hub_url is None else []
         program = [
             python, "-m", application, *own, f"--port={port}",
-            "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}", f"--IdentityProvider.token={TOKEN}",
-            "--ServerApp.base_url=/b@se/", "--ServerApp.jpserver_extensions={'jupyter_lsp_agent': True}", *options,
+            "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}", *access,
+            "--ServerApp.jpserver_extensions={'jupyter_lsp_agent': True}", *options,
         ]  # fmt: skip
+        in_hub = {} if hub_url is None else _in_hub(hub_url, port)
         process = subprocess.Popen(
             program,
             cwd=home,
-            env=_environment(home) | dict(environment or {}),
+            env=_environment(home) | in_hub | dict(environment or {}),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
         )
         log = _Log(process)
-        server = JupyterServer(f"http://127.0.0.1:{port}/b@se/", root, process, log)
+        server = JupyterServer(f"http://127.0.0.1:{port}{prefix}", root, process, log)
         try:
             assert log.wait_until_ready(), log.text
             _wait_until_it_listens(server, port)
@@ -212,6 +218,23 @@ def _environment(home: str) -> dict[str, str]:
     for folder in own.values():
         Path(folder).mkdir(exist_ok=True)
     return {**os.environ, **own, "IPYTHONDIR": home, "PYTHONPATH": str(PACKAGE_ROOT), "JUPYTER_PREFER_ENV_PATH": "0"}
+
+
+def _in_hub(hub_url: str, port: int) -> dict[str, str]:
+    """What a hub tells the servers that it starts."""
+    return {
+        "JUPYTERHUB_API_URL": hub_url,
+        "JUPYTERHUB_BASE_URL": "/",
+        "JUPYTERHUB_HOST": "",
+        "JUPYTERHUB_API_TOKEN": "token-of-the-server",
+        "JUPYTERHUB_CLIENT_ID": "jupyterhub-user-ann",
+        "JUPYTERHUB_USER": "ann@x",
+        "JUPYTERHUB_OAUTH_SCOPES": '["access:servers!server=ann@x/"]',
+        "JUPYTERHUB_OAUTH_ACCESS_SCOPES": '["access:servers!server=ann@x/"]',
+        "JUPYTERHUB_SERVICE_PREFIX": _HUB_PREFIX,
+        "JUPYTERHUB_SERVICE_URL": f"http://127.0.0.1:{port}{_HUB_PREFIX}",
+        "JUPYTERHUB_ACTIVITY_URL": "",
+    }
 
 
 def _free_port() -> int:

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The tests of the server extension that need an environment of their own: live documents of jupyter-collaboration, in a kernel
 # too, and of
-# jupyter_server_documents, which exclude each other, requests made up by schemathesis, and JupyterLab and Notebook.
+# jupyter_server_documents, which exclude each other, requests made up by schemathesis, JupyterLab and Notebook, and
+# JupyterHub.
 #
 #     tests/frontends/server_extension/own_environments.sh FOLDER
 #
@@ -26,3 +27,4 @@ run documents test_live_read_only.py
 # Its pytest plugin is not what is used here, and it warns.
 run schemathesis test_schemathesis.py -p no:schemathesis
 run applications test_applications.py
+run hub test_jupyterhub.py
