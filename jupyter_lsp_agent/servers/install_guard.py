@@ -4,9 +4,11 @@
 
 Standard input is a pipe whose other end the installing process holds: its end, by whatever death, is the sign. So half
 an install never goes on without its owner, under a lock that nobody holds any more. The guard leads a session of its
-own, and with it what the command starts. It is run as a file, and imports nothing of ours.
+own, out of reach of what ends its owner; the command leads a group in it, which is ended as one, and the guard ends
+when the command has. It is run as a file, and imports nothing of ours.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -21,10 +23,13 @@ SIGNAL_BASE = 128
 """What a shell adds to the number of the signal that ended a command."""
 
 
+_HAS_GROUPS = os.name == "posix"
+
+
 def main(command: Sequence[str]) -> int:
     """Run `command`; its exit code, as a shell has it."""
     try:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, process_group=0 if _HAS_GROUPS else None)
     except OSError as error:
         sys.stdout.write(f"{command[0]} cannot be run: {error.strerror}\n")
         return NO_PROGRAM
@@ -36,10 +41,11 @@ def main(command: Sequence[str]) -> int:
 def _end_with_owner(child: "subprocess.Popen[bytes]") -> None:
     while os.read(0, 1024):
         pass
-    if os.name == "posix":
-        os.killpg(0, signal.SIGKILL)
-    else:
-        child.kill()
+    with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+        if _HAS_GROUPS:
+            os.killpg(child.pid, signal.SIGKILL)
+        else:
+            child.kill()
 
 
 if __name__ == "__main__":

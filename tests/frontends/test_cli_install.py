@@ -49,6 +49,23 @@ def test_a_named_server_is_installed_listed_and_removed(machine, capsys):
     assert main(["uninstall", "prisma"]) == 2
 
 
+def test_an_administrator_installs_for_all_users_of_the_environment(machine, monkeypatch):
+    monkeypatch.setattr(sys, "prefix", str(machine / "prefix"))
+    assert main(["install", "--sys-prefix", "prisma"]) == 0
+    assert (machine / "prefix/share/jupyter/jupyter-lsp-agent/servers/prisma/installed.json").is_file()
+    assert folders(machine) == []
+    assert main(["uninstall", "--sys-prefix", "prisma"]) == 0
+    assert not (machine / "prefix/share/jupyter/jupyter-lsp-agent/servers/prisma").exists()
+
+
+def test_a_dry_run_tells_what_it_can_and_what_it_cannot(machine, capsys):
+    assert main(["install", "prisma", "texlab", "vimls", "--dry-run"]) == 2
+    told = capsys.readouterr()
+    assert [line.split(":")[0] for line in told.out.splitlines()] == ["prisma", "vimls"]
+    assert "TexLab cannot be installed by this command" in told.err
+    assert folders(machine) == []
+
+
 def test_without_a_name_it_is_what_the_files_here_need(machine):
     for name in ("a.py", "schema.prisma", "deep/b.vim", "node_modules/Dockerfile"):
         path = machine / "project" / name

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from jupyter_lsp_agent.core.clock import SystemClock
@@ -22,6 +21,8 @@ from jupyter_lsp_agent.service.places import PlaceFinder
 from jupyter_lsp_agent.service.requests import CheckRequest
 from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 from jupyter_lsp_agent.service.settings import load_settings
+from tests.support.clock import ManualClock
+from tests.support.processes import lives, processes_of
 from tests.support.services import SCRIPT, command_of, opened_service
 
 NPM = f"""#!{sys.executable}
@@ -191,11 +192,28 @@ async def test_the_end_of_the_service_ends_an_install_and_leaves_nothing(machine
         # Opened once npm stands at the gate; it stays there, since nothing is written and it is not closed.
         gate = await asyncio.to_thread((machine.tools / "gate").open, "w")
         assert list(machine.servers.rglob("half")) != []
-        pid = int((machine.tools / "pid").read_text())
-        assert psutil.pid_exists(pid)
+        (npm,) = processes_of([int((machine.tools / "pid").read_text())])
+        assert lives(npm)
     gate.close()
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    assert not lives(npm)
     assert list(machine.servers.iterdir()) == []
+
+
+async def test_an_install_that_takes_too_long_is_ended_and_told(machine):
+    machine.close_gate()
+    clock, settings = ManualClock(), load_settings(auto(), environ={}, configuration=[])
+    place = PlaceFinder(settings, machine.project).find(machine.file("a.vim"))
+    installs = BackgroundInstalls(place.registry, machine.servers, place.search, clock)
+    spec = place.registry.get("vimls")
+    installs.want(spec, (spec,), place, machine.project)
+    gate = await asyncio.to_thread((machine.tools / "gate").open, "w")
+    clock.advance(900)
+    await installs.settle(10)
+    gate.close()
+    (attempt,) = installs.attempts
+    assert (attempt.state, "within 900 s" in (attempt.problem or "")) == ("failed", True)
+    assert not (machine.servers / "vimls").exists()
+    await installs.aclose()
 
 
 async def test_two_services_install_it_once(machine):
