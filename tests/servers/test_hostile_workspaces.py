@@ -21,8 +21,9 @@ from jupyter_lsp_agent.servers.interpreters import Surroundings, resolve_interpr
 from jupyter_lsp_agent.servers.launch import build_launch
 from tests.support.command_line import run_command
 from tests.support.hostile import CLEAN_PATH, CONFIGURATION, CONTROLS, PLUGIN_RAN, hostile_path, make_hostile, who_ran
-from tests.support.real_servers import REGISTRY, real_launch
+from tests.support.real_servers import INSTALLED, REGISTRY, real_launch, servers_path
 from tests.support.server_cases import CASES
+from tests.support.services import write_notebook
 
 CLEAN = {**os.environ, "PATH": CLEAN_PATH}
 UNTRUSTED = sorted(spec.server_id for spec in REGISTRY if spec.runs_workspace_programs)
@@ -93,6 +94,7 @@ COMMANDS = [
     ("check", "a.ipynb"),
     ("check", ".", "--include", "*.py"),
     ("check", "a.ipynb", "--since", "HEAD"),
+    ("query", "document_symbols", "a.py"),
     ("status", "--probe"),
     ("install", "--dry-run"),
     ("install", "--list"),
@@ -102,7 +104,7 @@ COMMANDS = [
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_the_command_line_runs_nothing_of_the_folder_it_is_used_in(tmp_path, root, mark, arguments):
-    make_hostile(root, mark, {"a.ipynb": NOTEBOOK, "a.py": "print(missing)\n"})
+    make_hostile(root, mark, {"a.ipynb": NOTEBOOK, "a.py": "name = missing\n"})
     identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
     for words in (["init", "-q"], ["add", "a.ipynb"], [*identity, "commit", "-qm", "one"]):
         subprocess.run(["git", *words], check=True, env=CLEAN)
@@ -117,6 +119,38 @@ def test_the_command_line_runs_nothing_of_the_folder_it_is_used_in(tmp_path, roo
     assert "Traceback" not in done.errors
     assert done.output
     assert who_ran(mark) == []
+
+
+KERNELS = {
+    "rust": ("rust", "fn f( {"),
+    "deno": ("typescript", 'const a: number = "x";'),
+    "javascript": ("javascript", "const a = ;"),
+    "xcpp17": ("c++", "int x = missing;"),
+    "ir": ("R", "f <- function(x { x }"),
+    "bash": ("bash", "if then"),
+}
+"""Kernel → its language, and a cell with a mistake in it."""
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_notebook_of_another_kernel_has_nothing_run_either(tmp_path, root, mark, kernel):
+    language, source = KERNELS[kernel]
+    make_hostile(root, mark, {})
+    (root / "deno.json").unlink()
+    spec = {"name": kernel, "language": language, "display_name": kernel}
+    path = write_notebook(root / "a.ipynb", source, kernelspec=spec)
+    environ = {
+        "JUPYTER_DATA_DIR": str(tmp_path / "data"),
+        "JUPYTER_PATH": str(INSTALLED),
+        "PATH": hostile_path(root, servers_path(CLEAN_PATH)),
+    }
+    done = run_command("check", path.name, "--format", "json", cwd=root, environ=environ, python_options=("-P",))
+    assert who_ran(mark) == []
+    (report,) = done.reports
+    if report["reason"] == "not_installed":
+        pytest.skip(report["detail"])
+    assert report["verdict"] == "errors", report["detail"]
 
 
 NOTEBOOK = json.dumps(

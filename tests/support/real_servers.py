@@ -56,14 +56,14 @@ def with_servers_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(os.sep))
 
 
-def servers_path() -> str:
-    """`PATH` with these servers first."""
+def servers_path(path: str | None = None) -> str:
+    """`PATH`, or another in its place, with these servers first."""
     folder = Path(os.environ.get("JUPYTER_LSP_AGENT_TEST_SERVERS") or _CHECKOUT / ".ci-cache" / "servers").resolve()
     places = [
         folder / "python" / "bin",
         *(folder / name / "node_modules" / ".bin" for name in ("ts7", "npm", "deno", "sql", "html")),
     ]
-    return os.pathsep.join([*map(str, places), os.environ["PATH"]])
+    return os.pathsep.join([*map(str, places), os.environ["PATH"] if path is None else path])
 
 
 def require_server(program: str) -> None:
