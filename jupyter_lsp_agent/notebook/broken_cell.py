@@ -1,8 +1,9 @@
 """A cell that does not parse: what of it can stay, and which names it would bind.
 
 Its chunks that are Python on their own stay, so that imports and definitions keep their types for other cells; the
-rest is blanked. Names that the rest would bind are imported from a module that does not exist, which makes them
-usable as values, classes, decorators and types alike (a variable of unknown type is refused in annotations).
+rest is blanked. A definition whose body may go on in the rest is blanked too: half a class would be believed to lack
+the other half. Names that the rest would bind are imported from a module that does not exist, which makes them usable
+as values, classes, decorators and types alike (a variable of unknown type is refused in annotations).
 """
 
 import keyword
@@ -33,9 +34,11 @@ def salvage(lines: Sequence[MappedLine]) -> tuple[tuple[MappedLine, ...], tuple[
     """Lines with what is not Python blanked, and the names that the blanked ones would bind."""
     kept: list[MappedLine] = []
     lost: list[str] = []
-    for chunk in _chunks(lines):
-        text = "\n".join(line.text for line in chunk)
-        if compiles(text):
+    chunks = list(_chunks(lines))
+    sound = [compiles("\n".join(line.text for line in chunk)) for chunk in chunks]
+    for number, chunk in enumerate(chunks):
+        broken_next = chunks[number + 1] if number + 1 < len(chunks) and not sound[number + 1] else ()
+        if sound[number] and not _may_go_on(chunk, broken_next):
             kept += chunk
         else:
             kept += (MappedLine("", line.cell_line, ()) for line in chunk)
@@ -44,6 +47,15 @@ def salvage(lines: Sequence[MappedLine]) -> tuple[tuple[MappedLine, ...], tuple[
         kept = [MappedLine("", line.cell_line, ()) for line in lines]
         lost = [line.text for line in lines]
     return tuple(kept), tuple(dict.fromkeys(_bound_names(lost)))
+
+
+def _may_go_on(chunk: Sequence[MappedLine], following: Sequence[MappedLine]) -> bool:
+    """Whether a block may have been cut in two by the line that begins the next chunk."""
+    return any(map(_is_indented, chunk)) and any(map(_is_indented, following[1:]))
+
+
+def _is_indented(line: MappedLine) -> bool:
+    return line.text[:1].isspace() and bool(line.text.strip())
 
 
 def _chunks(lines: Sequence[MappedLine]) -> Iterator[list[MappedLine]]:

@@ -196,6 +196,23 @@ def test_sound_parts_of_a_broken_cell_keep_their_types() -> None:
     assert "= = 1" not in text
 
 
+@pytest.mark.parametrize(
+    ("source", "stays"),
+    [
+        ("class A:\n    x = 1\nbroken = (\n    y = 2", False),
+        ("class A:\n    x = 1\n'''\n    y = 2", False),
+        ("class A:\n    x = 1\n\nbroken = (", True),
+        ("a = 1\nbroken = (\n    2", True),
+    ],
+)
+def test_a_definition_that_a_broken_line_may_have_cut_in_two_is_not_believed(source: str, stays: bool) -> None:
+    """Half a class would lack what stands in its other half."""
+    first = source.split("\n", maxsplit=1)[0]
+    text = body(source)
+    assert (first in text) is stays
+    assert stays or "from _jla_missing import A" in text
+
+
 NEWER = (3, sys.version_info.minor + 1)
 
 

@@ -108,9 +108,10 @@ def clear_counts(cells: Cells, random: Random) -> Cells:
 
 def change_type_and_back(cells: Cells, random: Random) -> Cells:
     """A batch of two edits of the middle cell, planned as an agent's batch is."""
-    if not cells:
+    sound = [cell for cell in cells if cell.defect is None]
+    if not sound:
         return cells
-    cell = cells[len(cells) // 2]
+    cell = sound[len(sound) // 2]
     other = CellKind.MARKDOWN if cell.kind is CellKind.CODE else CellKind.CODE
     edits = [SetType(0, other.value), SetType(0, cell.kind.value)]
     [planned] = plan_edits(Notebook((replace(cell, index=0, cell_type=cell.kind.value),)), edits).cells
@@ -194,5 +195,8 @@ def _alone(body: list[ast.stmt], line: int) -> bool:
 
 
 def _share_names(one: Cell, other: Cell) -> bool:
+    """Whether one may bind what the other uses; what `import *` binds is not told."""
+    if any("import *" in cell.source for cell in (one, other)):
+        return True
     words = [set(re.findall(r"[^\W\d]\w*", cell.source)) - _EVERYWHERE for cell in (one, other)]
     return bool(words[0] & words[1])

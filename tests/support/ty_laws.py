@@ -8,7 +8,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -105,7 +105,8 @@ async def kill_servers(service: NotebookDiagnosticsService) -> None:
     """What runs dies without a word."""
     for running in (await service.status())["running"]:
         if running["pid"]:
-            os.kill(running["pid"], signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(running["pid"], signal.SIGKILL)
 
 
 @asynccontextmanager
