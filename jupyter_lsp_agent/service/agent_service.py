@@ -15,7 +15,7 @@ from typing import Any
 
 from jupyter_lsp_agent.core.clock import Clock, TimerHandle
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
-from jupyter_lsp_agent.core.errors import InvalidEditError, InvalidRequestError, NotebookError
+from jupyter_lsp_agent.core.errors import InvalidEditError, InvalidRequestError, JupyterLspAgentError, NotebookError
 from jupyter_lsp_agent.diagnostics.build import no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
 from jupyter_lsp_agent.diagnostics.report import ContentSource, Counts, DocumentKind, NoVerdictReason, Report, Verdict
@@ -182,6 +182,11 @@ class AgentService:
                 return EditAnswer(outcome, None)
             request = _after_edit(asked, outcome, user)
             report = await self._in_time(request, self._left(asked.question.wait_ms, began_seconds))
+        except JupyterLspAgentError as error:
+            if not written:
+                raise
+            # A refusal would say that nothing was written.
+            report = _no_verdict(batch.name, NoVerdictReason.UNREADABLE, str(error))
         except asyncio.CancelledError:
             # The asker has hung up; what was written is checked for those who listen.
             for outcome in written if asked.check else ():

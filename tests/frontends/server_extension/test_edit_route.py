@@ -88,6 +88,17 @@ def test_without_a_check_there_is_no_report(server, folder):
     assert sources_of(folder / "n.ipynb") == ["print(b)"]
 
 
+def test_what_was_written_is_said_although_there_is_nothing_to_compare_it_with(server, folder):
+    before = write_notebook(folder / "n.ipynb", "a = 1")
+    edit = {"op": "replace", "cell": 0, "source": "a = 2"}
+    refused = server.post("edits", path=_path(folder), edits=[edit], baseline="git:HEAD", dry_run=True)
+    assert (refused.status, (folder / "n.ipynb").read_bytes()) == (400, before)
+    answer = server.edit(_path(folder), edit, baseline="git:HEAD")
+    assert (answer["written"], sources_of(folder / "n.ipynb")) == (True, ["a = 2"])
+    assert (answer["report"]["verdict"], answer["report"]["reason"]) == ("no_verdict", "unreadable")
+    assert answer["report"]["detail"] == refused.json["message"]
+
+
 def test_a_stale_hash_is_refused_and_told_the_current_one(server, folder):
     write_notebook(folder / "n.ipynb", "a = 1")
     first = server.get("cells", path=_path(folder)).json["content_hash"]
