@@ -6,7 +6,9 @@ import os
 import sys
 
 import pytest
+from tornado.web import HTTPError
 
+from jupyter_lsp_agent.frontends.server_extension.app import LspAgentApp
 from tests.support.jupyter_events import next_result, subscribed
 from tests.support.jupyter_server import PACKAGE_ROOT, jupyter_server, open_request
 from tests.support.small_notebooks import sources_of, write_notebook
@@ -109,6 +111,17 @@ async def test_a_server_ends_whatever_is_under_way(root):
             # Said in time, or not at all; never a verdict that nobody gave.
             assert isinstance(answer, Exception) or answer.status == 503
         assert "Traceback" not in server.log.text
+
+
+async def test_no_work_outlives_the_server():
+    # What still waits when the loop ends keeps the threads that it used, and they keep the process.
+    app = LspAgentApp()
+    work = app.begin(asyncio.Event().wait())
+    await asyncio.sleep(0)
+    await app.stop_extension()
+    assert work.cancelled()
+    with pytest.raises(HTTPError, match="stopped"):
+        await app.service()
 
 
 async def test_while_the_edit_is_written(root):
