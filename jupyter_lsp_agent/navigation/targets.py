@@ -9,6 +9,8 @@ from jupyter_lsp_agent.notebook.model import Cell, CellKind
 from jupyter_lsp_agent.notebook.python_cell import INVALID_SYNTAX
 from jupyter_lsp_agent.notebook.virtual_document import VirtualDocument, VirtualNotebook
 
+_BROKEN = "the cell does not parse; mend its syntax first"
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -41,13 +43,15 @@ def unseen_lines(built: VirtualNotebook, cells: Sequence[Cell], only: Cell | Non
     for lines in built.unchecked:
         first, last = CellLine(lines.first_line), CellLine(lines.last_line)
         if only is None or only.index == lines.cell_index:
-            yield Unchecked(_reference(by_index[lines.cell_index]), first, last, lines.reason)
+            cell = by_index[lines.cell_index]
+            cause = NoVerdictReason.UNREADABLE if cell.defect else None
+            yield Unchecked(_reference(cell), first, last, lines.reason, cause)
     broken = {one.cell_index for one in built.findings if one.diagnostic.code == INVALID_SYNTAX}
     for index in sorted(broken):
         cell = by_index[index]
         if only is None or only.index == index:
             last = CellLine(len(split_lines(cell.source)) - 1)
-            yield Unchecked(_reference(cell), CellLine(0), last, "the cell does not parse; mend its syntax first")
+            yield Unchecked(_reference(cell), CellLine(0), last, _BROKEN, NoVerdictReason.UNREADABLE)
 
 
 def unseen_body(document: VirtualDocument, cells: Sequence[Cell], reason: str) -> Unchecked:
@@ -55,7 +59,13 @@ def unseen_body(document: VirtualDocument, cells: Sequence[Cell], reason: str) -
     cell = next(cell for cell in cells if cell.index == document.cell_index)
     first = document.line_map.to_cell(TextPosition(document.line_map.prefix_line_count, 0))
     last = CellLine(len(split_lines(cell.source)) - 1)
-    return Unchecked(_reference(cell), CellLine(first.position.line if first else 0), last, reason)
+    return Unchecked(
+        _reference(cell),
+        CellLine(first.position.line if first else 0),
+        last,
+        reason,
+        NoVerdictReason.UNSUPPORTED_LANGUAGE,
+    )
 
 
 def _reference(cell: Cell) -> CellReference:

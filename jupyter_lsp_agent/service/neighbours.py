@@ -8,7 +8,7 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -35,24 +35,42 @@ class Neighbours(Protocol):
         """Its content as it is now; `None` where he may not read it, or there is none."""
         ...
 
+    def within(self, boundary: Path) -> "Neighbours":
+        """The same for a document of this boundary."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class LocalNeighbours:
-    """The files below a folder, but for hidden ones; the folder is the current one of a command or a program."""
+    """The files below a folder, but for hidden ones: those of a command's current folder, or of a program's.
+
+    Attributes:
+        root: that folder; names are relative to it.
+        boundary: the folder that bounds the document, whose files may be read as well.
+    """
 
     root: Path
+    boundary: Path | None = None
 
     def name_of(self, path: Path) -> str:
-        """Relative to the folder where it lies below."""
+        """Relative to the folder where it lies below that, or within the boundary."""
         relative = relative_to(path, self.root)
-        return str(path) if relative is None else relative.as_posix()
+        if relative is not None:
+            return relative.as_posix()
+        is_near = self.boundary is not None and relative_to(path, self.boundary) is not None
+        return Path(os.path.relpath(path, self.root)).as_posix() if is_near else str(path)
 
     async def read(self, path: Path) -> bytes | None:
         """The file as it is on the disk."""
-        relative = relative_to(path, self.root)
-        if relative is None or any(part.startswith(".") for part in relative.parts):
-            return None
-        return await asyncio.to_thread(read_inside, path, self.root)
+        for root in (self.root, self.boundary):
+            relative = None if root is None else relative_to(path, root)
+            if root is not None and relative is not None and not any(part.startswith(".") for part in relative.parts):
+                return await asyncio.to_thread(read_inside, path, root)
+        return None
+
+    def within(self, boundary: Path) -> "LocalNeighbours":
+        """With the files of this boundary too."""
+        return replace(self, boundary=boundary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +82,10 @@ class StoredNeighbours:
     def name_of(self, path: Path) -> str:
         """As the store names it; absolute where it is none of its documents."""
         return self.store.name_of(path) or str(path)
+
+    def within(self, boundary: Path) -> "StoredNeighbours":
+        """The same: the store says what may be read."""
+        return self
 
     async def read(self, path: Path) -> bytes | None:
         """As the store gives it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jupyter_lsp_agent.diagnostics.facts import ChainFailure
-from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, ServerReport
+from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, ServerReport, Unchecked
 from jupyter_lsp_agent.navigation.answer import Found, FoundSymbol, QueryAnswer, QueryMethod
 from jupyter_lsp_agent.navigation.placing import in_document_order
 from jupyter_lsp_agent.notebook.cell_refs import CellNames
@@ -105,3 +105,12 @@ def joined(asked: CodeQuestion, outcomes: Sequence[Outcome], subjects: Sequence[
     return QueryAnswer(
         path="", method=asked.method, results=tuple(shown), omitted=omitted, unmapped=unmapped, servers=servers
     )
+
+
+def without_what_was_not_seen(asked: CodeQuestion, answer: QueryAnswer, unchecked: Sequence[Unchecked]) -> QueryAnswer:
+    """An answer without symbols, which is none where code was not looked at that may well have some."""
+    unseen = next((one for one in unchecked if one.cause is not None), None)
+    if asked.method is not QueryMethod.DOCUMENT_SYMBOLS or not answer.was_answered or unseen is None:
+        return answer
+    detail = f"nothing was found, and cell {unseen.cell.cell_index} was not looked at: {unseen.reason}"
+    return replace(answer, results=None, reason=unseen.cause, detail=detail)

@@ -55,7 +55,16 @@ from jupyter_lsp_agent.service.query_files import (
     locations_of,
     other_files,
 )
-from jupyter_lsp_agent.service.query_outcomes import Outcome, Said, chosen, joined, only_in, refused, servers_of
+from jupyter_lsp_agent.service.query_outcomes import (
+    Outcome,
+    Said,
+    chosen,
+    joined,
+    only_in,
+    refused,
+    servers_of,
+    without_what_was_not_seen,
+)
 from jupyter_lsp_agent.service.query_requests import CodeQuestion, QueryRequest
 from jupyter_lsp_agent.service.query_subjects import Subject, SubjectFinder
 from jupyter_lsp_agent.service.reading import parse_notebook, require_allowed
@@ -135,13 +144,14 @@ class Navigator:
     async def _answer(
         self, request: QueryRequest, place: Place, stored: StoredDocument, began_seconds: float
     ) -> QueryAnswer:
+        request = replace(request, neighbours=request.neighbours.within(place.boundary))
         asked, content = request.question, await _content(place, stored)
         subjects = await self._subjects.find(place, content, request.document, asked)
         texts = subjects.texts
         outcomes = await asyncio.gather(*(self._ask(request, place, subject, began_seconds) for subject in texts))
         answer = joined(asked, only_in(content, asked, outcomes), texts)
         return replace(
-            answer,
+            answer if answer else without_what_was_not_seen(asked, answer, subjects.unchecked),
             language=texts[0].question.language if len(texts) == 1 else content.language,
             unchecked=subjects.unchecked if asked.method is QueryMethod.DOCUMENT_SYMBOLS else (),
             content_hash=notebook_hash(content.cells) if content.notebook else text_hash(content.text or ""),

@@ -56,6 +56,17 @@ async def test_what_is_below_is_named_by_its_parts_and_what_is_hidden_or_elsewhe
     assert data == (whole.read_bytes() if is_read else None)
 
 
+async def test_a_command_reads_within_the_documents_boundary_too(root):
+    neighbours = LocalNeighbours(root / "sub").within(root)
+    assert neighbours.name_of(root / "a.py") == "../a.py"
+    assert neighbours.name_of(root / "sub/b.py") == "b.py"
+    assert neighbours.name_of(root.parent / "root2/e.py") == str(root.parent / "root2/e.py")
+    assert await neighbours.read(root / "a.py") == b"a.py"
+    assert await neighbours.read(root / ".hidden/c.py") is None
+    assert await neighbours.read(root / "link.py") is None
+    assert await LocalNeighbours(root / "sub").read(root / "a.py") is None
+
+
 def test_the_root_itself_is_below_itself(root):
     assert relative_to(root, root) == Path()
     assert relative_to(Path(f"{root}2") / "e.py", root) is None

@@ -311,6 +311,21 @@ async def test_a_place_that_no_server_is_shown_has_no_answer(tmp_path, cell, lin
     assert {one.cell.cell_index for one in symbols.unchecked} >= {2}
 
 
+async def test_no_symbols_are_no_answer_where_code_was_not_looked_at(tmp_path):
+    path = cells_of_all_kinds(tmp_path / "n.ipynb")
+    async with navigating(["knows"], tmp_path) as service:
+        broken = await query(service, path, "document_symbols", cell=2)
+        whole = await query(service, path, "document_symbols")
+        fine = await query(service, path, "document_symbols", cell=0)
+        write_notebook(path, "x = 1", "%%html\n<b>x</b>")
+        text_only = await query(service, path, "document_symbols")
+    for answer in (broken, whole):
+        assert (answer.results, answer.reason) == (None, "unreadable")
+        assert "cell 2" in (answer.detail or "")
+    for answer in (fine, text_only):
+        assert (answer.was_answered, answer.results) == (True, ())
+
+
 @pytest.mark.parametrize("cell", [1, 2, "m", "r"])
 async def test_for_a_place_that_no_server_is_shown_none_is_started(tmp_path, cell):
     path = cells_of_all_kinds(tmp_path / "n.ipynb")
