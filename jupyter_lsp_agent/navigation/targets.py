@@ -59,13 +59,8 @@ def unseen_body(document: VirtualDocument, cells: Sequence[Cell], reason: str) -
     cell = next(cell for cell in cells if cell.index == document.cell_index)
     first = document.line_map.to_cell(TextPosition(document.line_map.prefix_line_count, 0))
     last = CellLine(len(split_lines(cell.source)) - 1)
-    return Unchecked(
-        _reference(cell),
-        CellLine(first.position.line if first else 0),
-        last,
-        reason,
-        NoVerdictReason.UNSUPPORTED_LANGUAGE,
-    )
+    first_line = CellLine(first.position.line if first else 0)
+    return Unchecked(_reference(cell), first_line, last, reason)
 
 
 def _reference(cell: Cell) -> CellReference:
