@@ -9,6 +9,9 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from jupyter_lsp_agent.notebook.cell_translation import MagicOptions
+from jupyter_lsp_agent.notebook.magics import translate_cell
+from jupyter_lsp_agent.notebook.python_syntax import compiles
 from jupyter_lsp_agent.notebook.run_files import names_bound_by_cell
 from jupyter_lsp_agent.notebook.source_text import SourceText
 
@@ -91,8 +94,10 @@ def _run(method: str, call: ast.Call) -> Iterator[str | None]:
         yield None
         return
     signs = "%%" if method == "run_cell_magic" else "%"
-    names = names_bound_by_cell(signs + " ".join(texts[:2]) + "".join(f"\n{body}" for body in texts[2:3]))
-    yield from (None,) if names is None else names
+    source = signs + " ".join(texts[:2]) + "".join(f"\n{body}" for body in texts[2:3])
+    if compiles(translate_cell(source, MagicOptions()).text):
+        names = names_bound_by_cell(source)
+        yield from (None,) if names is None else names
 
 
 def _entries(call: ast.Call) -> Iterator[str | None]:

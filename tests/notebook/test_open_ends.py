@@ -57,6 +57,7 @@ def test_names_that_calls_bind(source: str, names: set[str], anything: bool) -> 
         ("get_ipython().run_cell_magic('bash', '--out x', 'ls')", {"x"}),
         ("get_ipython().run_cell_magic('capture', 'out', 'x = 1\\n')", {"out", "x"}),
         ("get_ipython().magic('matplotlib inline')", set()),
+        ("get_ipython().run_cell_magic('time', '', 'x = (')", set()),
         ("get_ipython().run_line_magic(name, '')", None),
         ("get_ipython().run_line_magic('run', 'x.py')", None),
         ("get_ipython().magic('run x.py')", None),
