@@ -29,6 +29,18 @@ def server(tmp_path):
         yield running
 
 
+async def test_a_question_is_about_what_is_typed_and_not_saved(server):
+    asked = {"path": "n.ipynb", "method": "references", "cell": 2, "line": 1, "column": 7, "wait_ms": 60_000}
+    stored = await _call(server.ok, "query", **asked)
+    assert stored["content_source"] == "contents"
+    async with SharedNotebook(server, "n.ipynb") as person:
+        person.notebook.set_cell(0, source="# typed\na = 1")
+        await _until(server, lambda report: report["content_hash"] != stored["content_hash"])
+        answer = await _call(server.ok, "query", **asked)
+    assert answer["content_source"] == "live"
+    assert [(one["cell_index"], one["line"]) for one in answer["results"]] == [(0, 2), (2, 1)]
+
+
 async def test_a_check_reads_what_is_typed_and_not_saved(server):
     assert (await _call(server.check, "n.ipynb"))["content_source"] == "contents"
     async with SharedNotebook(server, "n.ipynb") as person:
