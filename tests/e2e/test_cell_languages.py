@@ -18,9 +18,6 @@ from tests.support.services import opened_service, write_notebook
 pytestmark = [pytest.mark.timeout(180)]
 
 HTML_SERVER = "vscode-html-language-server"
-_COMPILER = {"checkJs": False, "strictNullChecks": True, "strictFunctionTypes": True, "experimentalDecorators": False}
-HTML_SETTINGS = {"css": {}, "html": {}, "javascript": {}, "js/ts": {"implicitProjectConfig": _COMPILER}}
-"""Without these the server fails inside, writes that to its log, and answers that there is nothing to find."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ LANGUAGES = {
             "%%html --isolated\n<div id='a'></div>\n<script>require(['d3'], d3 => d3.select('#a'))</script>",
             "%%HTML\n<b>",
         ],
-        {"servers": {"html": [HTML_SERVER]}, "server_settings": {HTML_SERVER: {"settings": HTML_SETTINGS}}},
+        {"servers": {"html": [HTML_SERVER]}},
     ),
     "vscode.languageId shellscript": CellLanguage(
         "bash-language-server",
