@@ -6,6 +6,7 @@ keeps its length, so that columns still mean what they meant.
 """
 
 import re
+from typing import Any
 
 from jupyter_lsp_agent.core.positions import split_lines
 from jupyter_lsp_agent.core.printable import (
@@ -22,6 +23,7 @@ __all__ = [
     "MAX_MESSAGE_CHARACTERS",
     "MAX_SOURCE_LINE_CHARACTERS",
     "clean_block",
+    "clean_json",
     "clean_message",
     "clean_path",
     "clean_source_line",
@@ -50,6 +52,22 @@ def clean_block(text: str, limit: int) -> str:
     and their indentation stay."""
     lines = (visible_line(line.replace("\t", "    ")) for line in split_lines(text[: 4 * limit]))
     return shorten("\n".join(lines).strip("\n"), limit)
+
+
+def clean_json(value: Any) -> Any:
+    """Parsed JSON of others, every text in it on one line and without what cannot be seen; lengths stay.
+
+    Raises:
+        RecursionError: it is too deep for us.
+    """
+    match value:
+        case str():
+            return HIDDEN.sub("\N{REPLACEMENT CHARACTER}", BLANKS.sub(" ", value))
+        case list():
+            return [clean_json(one) for one in value]
+        case dict():
+            return {clean_json(key): clean_json(one) for key, one in value.items()}
+    return value
 
 
 def clean_path(path: str) -> str:

@@ -251,6 +251,7 @@ def _delete(statement: ast.Delete, scope: _Scope) -> Iterator[NameEvent]:
         if not isinstance(target, ast.Name):
             yield from _children(target, scope)
         elif not scope.is_inside:
+            yield from _name(target, scope)  # what is deleted must be there
             yield NameEvent(EventKind.DELETE, target.id, scope.binds_surely)
 
 

@@ -60,6 +60,7 @@ SEEDED = [
     (["print(x)"], ["c009: x = 1", "c000: print(x)"], [(0, "x", KINDS.CELL_DELETED)]),
     (["print(x)"], ["x = 1", "print(x)"], [(0, "x", KINDS.CELL_DELETED)]),
     (["total = total + 1"], ["total = 0", "total = total + 1"], [(0, "total", KINDS.CELL_DELETED)]),
+    (["del x\nx = 1"], ["x = 1", "del x\nx = 1"], [(0, "x", KINDS.CELL_DELETED)]),
     (["total += 1"], ["total = 0", "total += 1"], [(0, "total", KINDS.CELL_DELETED)]),
     (["def f():\n    return x", "f()"], ["x = 1", "def f():\n    return x", "f()"], [(0, "x", KINDS.CELL_DELETED)]),
     (["print(np.pi)"], ["c009: import numpy as np", "c000: print(np.pi)"], [(0, "np", KINDS.CELL_DELETED)]),

@@ -18,7 +18,7 @@ _LOGGER = logging.getLogger("jupyter_lsp_agent")
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jupyter_lsp_agent.frontends.magic.news import News
+    from jupyter_lsp_agent.frontends.magic.news import News, Told
     from jupyter_lsp_agent.frontends.magic.result import LspCheck
 
     Future = concurrent.futures.Future[LspCheck]
@@ -38,6 +38,7 @@ class AutoCheck:
         self._is_on = False
         self._under_way: Future | None = None
         self._late: Future | None = None
+        self._told: Told | None = None
 
     def switch_on(self) -> None:
         """Check after each run, this one too."""
@@ -61,15 +62,13 @@ class AutoCheck:
         try:
             self._check()
         except Exception as error:
-            from jupyter_lsp_agent.frontends.magic.news import News
-            from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
-
             _LOGGER.debug("the check after a run failed", exc_info=error)
-            self._show(News(describe_unforeseen(error)))
+            self._show(_failure(error))
 
     def _check(self) -> None:
         self._tell_late()
-        if self._under_way is not None:
+        # The first verdict says what is old: it is not cut short.
+        if self._under_way is not None and self._told is not None and self._told.has_begun:
             self._under_way.cancel()
         self._under_way = future = self._submit()
         try:
@@ -78,12 +77,12 @@ class AutoCheck:
             future.cancel()
             return
         if future.done():
-            self._show(_news(future))
+            self._show(self._news(future))
         elif self._can_update:
             from jupyter_lsp_agent.frontends.magic.news import News
 
             handle = self._show(News("lsp: checking …"), awaited=True)
-            future.add_done_callback(lambda done: handle.update(_news(done)))
+            future.add_done_callback(lambda done: handle.update(self._news(done)))
         else:
             self._late = future
 
@@ -91,7 +90,7 @@ class AutoCheck:
         """In a terminal: the verdict on an earlier run, if it has come."""
         late, self._late = self._late, None
         if late is not None and late.done() and not late.cancelled():
-            self._show(_news(late))
+            self._show(self._news(late))
 
     @property
     def _can_update(self) -> bool:
@@ -103,17 +102,23 @@ class AutoCheck:
 
         return display(news, display_id=True) if awaited else display(news)
 
+    def _news(self, future: "Future") -> "News":
+        """What is told of a check that is done, whichever way."""
+        from jupyter_lsp_agent.frontends.magic.news import News, Told
 
-def _news(future: "Future") -> "News":
-    """What is told of a check that is done, whichever way."""
+        if future.cancelled():
+            return News("lsp: see the next run")
+        error = future.exception()
+        if error is not None:
+            _LOGGER.debug("the check after a run failed", exc_info=error)
+            return _failure(error)
+        self._told = self._told or Told()
+        return News.of(self._told.news(future.result()))
+
+
+def _failure(error: BaseException) -> "News":
     from jupyter_lsp_agent.frontends.magic.news import News
     from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
 
-    if future.cancelled():
-        return News("lsp: see the next run")
-    error = future.exception()
-    if error is None:
-        return News.of(future.result())
-    _LOGGER.debug("the check after a run failed", exc_info=error)
     is_told = isinstance(error, JupyterLspAgentError)
     return News(f"lsp: {error if is_told else describe_unforeseen(error)}")

@@ -4,13 +4,15 @@ Find the notebook, read its content, let an engine check it, and add what only t
 warm language servers are used where it would take the same Python as this kernel; else a service of our own.
 """
 
+import asyncio
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from jupyter_lsp_agent.core.errors import InvalidReportError, InvalidRequestError
+from jupyter_lsp_agent.core.errors import InvalidRequestError
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.diagnostics.build import no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
@@ -40,7 +42,8 @@ _CONTENT_WORDS = {
 }
 _EVERYTHING = ViewOptions(statuses=frozenset(Status), max_per_cell=0, max_total=0)
 
-_NEWS = ViewOptions(statuses=frozenset({Status.INTRODUCED}))
+_NEWS = ViewOptions(statuses=frozenset({Status.INTRODUCED, Status.OUTSTANDING}))
+"""What is outstanding may be new to the user: the check that found it first may have been cut short by the next run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,9 @@ class KernelChecks:
         self._contents = ContentFinder(self._client)
         self._own = OwnEngine(settings)
         self._other_python: set[Path] = set()
-        self._told: frozenset[str] = frozenset()
+        # A server keeps its sessions when a kernel is restarted, and what was told to the one before was not told here.
+        self._news_name = f" auto {uuid.uuid4().hex[:12]}"
+        self._news_turn = asyncio.Lock()
 
     @classmethod
     async def open(cls, settings: Settings) -> Self:
@@ -96,10 +101,21 @@ class KernelChecks:
         return self._result(case, task.view, report, by, notes)
 
     async def check_news(self, question: KernelQuestion) -> LspCheck:
-        """The report on what came with the last run: the notebook as it is, with what ran and is not saved yet."""
+        """The report on what came since the first such check: the notebook as it is, with what ran unsaved.
+
+        One at a time, in the order of the calls: the first one's content is what is old.
+        """
+        async with self._news_turn:
+            return await self._check_news(question)
+
+    async def _check_news(self, question: KernelQuestion) -> LspCheck:
         case = await self._case(question)
         task = replace(
-            self._task(case), session=_session(question, " auto"), baseline="session", remembers=True, view=_NEWS
+            self._task(case),
+            session=_session(question, self._news_name),
+            baseline="session",
+            remembers=True,
+            view=_NEWS,
         )
         document = case.content.document
         if document is not None and not case.is_history:
@@ -108,9 +124,7 @@ class KernelChecks:
                 data = with_executed(document, question.executed, newer)
                 task = replace(task, data=data, source=ContentSource.REQUEST)
         report, by = await self._ask(case, task)
-        news = self._result(case, task.view, report, by, [])
-        told, self._told = self._told, frozenset(found.fingerprint for found in news if found.code == "hidden-state")
-        return replace(news, report=_without(news.report, told))
+        return self._result(case, task.view, report, by, [])
 
     async def cell_count(self, question: KernelQuestion) -> int:
         """How many cells the notebook of the kernel has."""
@@ -158,7 +172,7 @@ class KernelChecks:
         if session is not None and task.server is None and case.path not in self._other_python:
             try:
                 report = await ServerEngine(self._client, session, self._settings).check(task)
-            except (ServerAnswerError, InvalidReportError):
+            except ServerAnswerError:
                 pass  # it went, or is of another version: the kernel's own servers do it
             else:
                 if task.python is None or _is_same_python(report, task.python):
@@ -221,7 +235,8 @@ def _with_body(case: _Case, task: CheckTask) -> tuple[CheckTask, str | None]:
 
 
 def _session(question: KernelQuestion, suffix: str = "") -> str:
-    return f"kernel {question.around.kernel_id or 'of a terminal'}{suffix}"[:128]
+    name = f"kernel {question.around.kernel_id or 'of a terminal'}"
+    return f"{name[: 128 - len(suffix)]}{suffix}"
 
 
 def _is_history(content: KernelContent) -> bool:
@@ -246,13 +261,3 @@ def _content_line(case: _Case, by: str) -> str:
         words += ", with this cell as it is here"
     found = "" if case.is_history else f" Found: {case.found.how}."
     return f"Content: {words}.{found} Asked: {by}."
-
-
-def _without(report: Report, told: frozenset[str]) -> Report:
-    """The report without the names of the kernel that were told before."""
-    cells = []
-    for cell in report.cells:
-        kept = tuple(found for found in cell.diagnostics if found.fingerprint not in told)
-        if kept or cell.omitted or not cell.diagnostics:
-            cells.append(replace(cell, diagnostics=kept))
-    return replace(report, cells=tuple(cells))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError
+from jupyter_lsp_agent.core.files import is_folder
 
 _DOCUMENTS = (".ipynb", ".py")
 _NEEDS_ESCAPE = re.compile(r"""([\s"'\\#;$`!&()<>|*?\[\]{}])""")
@@ -86,16 +87,16 @@ def _paths(word: str) -> Iterable[str]:
     quote = word[:1] if word[:1] in {"'", '"'} else ""
     typed = word[1:] if quote else re.sub(r"\\(.)", r"\1", word)
     folder, _, name = typed.rpartition("/")
-    parent = Path(folder + "/").expanduser() if folder or typed.startswith("/") else Path()
+    parent = Path(folder + "/") if folder or typed.startswith("/") else Path()
     try:
-        entries = [entry for entry in parent.iterdir() if entry.name.startswith(name)]
-    except OSError:
+        entries = [entry for entry in parent.expanduser().iterdir() if entry.name.startswith(name)]
+    except (OSError, RuntimeError, ValueError):  # no such folder, no such user, no such name
         return
     for entry in entries:
         if entry.name.startswith(".") and not name.startswith("."):
             continue
-        is_folder = entry.is_dir()
-        if is_folder or entry.suffix.lower() in _DOCUMENTS:
+        is_below = is_folder(entry)
+        if is_below or entry.suffix.lower() in _DOCUMENTS:
             text = f"{folder}/{entry.name}" if typed.startswith("/") or folder else entry.name
-            text += "/" if is_folder else ""
+            text += "/" if is_below else ""
             yield quote + text if quote else _NEEDS_ESCAPE.sub(r"\\\1", text)

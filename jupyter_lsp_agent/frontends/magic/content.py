@@ -5,6 +5,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jupyter_lsp_agent.core.errors import NotebookError
 from jupyter_lsp_agent.diagnostics.report import ContentSource, DocumentKind
@@ -74,10 +75,10 @@ class ContentFinder:
         """The server's word: the file, if that holds the same, else a newer shared document."""
         answer = await self._client.get(session.server, "jupyter-lsp-agent/cells", path=session.name)
         document = _open(stored, path)
-        if document is not None and document.content_hash == answer["content_hash"]:
+        content_hash, listed = _read_listing(answer, stored, path, session)
+        if document is not None and document.content_hash == content_hash:
             written = await asyncio.to_thread(_written_seconds, path)
             return KernelContent(document, ContentSource.CONTENTS, written, session)
-        listed = listed_document(answer["cells"], stored, path.name, session.kernel_name)
         source = ContentSource.CONTENTS if stored is None else ContentSource.LIVE
         return KernelContent(listed, source, session=session)
 
@@ -89,6 +90,20 @@ class ContentFinder:
             return None
         self._with_extension.add(url)
         return found.session
+
+
+def _read_listing(
+    answer: Any, stored: bytes | None, path: Path, session: KernelSession
+) -> tuple[object, KernelDocument]:
+    """The content's hash and the notebook that a server lists.
+
+    Raises:
+        ServerAnswerError: it lists none.
+    """
+    try:
+        return answer["content_hash"], listed_document(answer["cells"], stored, path.name, session.kernel_name)
+    except (AttributeError, KeyError, TypeError, NotebookError):
+        raise ServerAnswerError("the Jupyter server's answer is no list of cells") from None
 
 
 def _open(data: bytes | None, path: Path) -> KernelDocument | None:

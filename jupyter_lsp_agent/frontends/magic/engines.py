@@ -3,14 +3,16 @@
 Both take the same task. An engine that cannot do it says so with an error; a check without an answer is a report.
 """
 
+import asyncio
 import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
-from jupyter_lsp_agent.core.errors import InvalidRequestError
+from jupyter_lsp_agent.core.errors import InvalidReportError
 from jupyter_lsp_agent.core.ids import ServerId
+from jupyter_lsp_agent.diagnostics.cleaning import clean_json
 from jupyter_lsp_agent.diagnostics.facts import ViewOptions
 from jupyter_lsp_agent.diagnostics.read_json import report_from_dict
 from jupyter_lsp_agent.diagnostics.report import ContentSource, Report
@@ -19,7 +21,6 @@ from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, Session
 from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 from jupyter_lsp_agent.service.settings import Settings
 
-_BAD_REQUEST = 400
 _CONNECTION_SECONDS = 5.0
 """What an answer may take beside the check itself."""
 
@@ -75,11 +76,13 @@ class OwnEngine:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._service: NotebookDiagnosticsService | None = None
+        self._opening = asyncio.Lock()
 
     async def check(self, task: CheckTask) -> Report:
         """The report on a task."""
-        if self._service is None:
-            self._service = await NotebookDiagnosticsService.open(self._settings)
+        async with self._opening:  # calls may come from several threads of the kernel
+            if self._service is None:
+                self._service = await NotebookDiagnosticsService.open(self._settings)
         report = await self._service.check(_request(task))
         if task.python is not None and report.environment is not None:
             report = replace(report, environment=replace(report.environment, origin="this kernel"))
@@ -104,18 +107,17 @@ class ServerEngine:
         """The report on a task.
 
         Raises:
-            ServerAnswerError: the server gives none.
+            ServerAnswerError: the server gives none. What it refuses may be a mistake of the user's, or its version may
+                be another than ours: an engine of our own tells which.
         """
         seconds = self._longest_seconds + _CONNECTION_SECONDS
+        answer = await self._client.post(
+            self._session.server, "jupyter-lsp-agent/check", _body(self._session.name, task), seconds
+        )
         try:
-            answer = await self._client.post(
-                self._session.server, "jupyter-lsp-agent/check", _body(self._session.name, task), seconds
-            )
-        except ServerAnswerError as error:
-            if error.status == _BAD_REQUEST:
-                raise InvalidRequestError(str(error)) from None
-            raise
-        return report_from_dict(answer, severity=task.severity or self._severity)
+            return report_from_dict(clean_json(answer), severity=task.severity or self._severity)
+        except (InvalidReportError, RecursionError) as error:
+            raise ServerAnswerError(str(error)) from None
 
 
 def _request(task: CheckTask) -> CheckRequest:

@@ -8,11 +8,13 @@ nothing is known, and the kernel's own history is the document.
 import asyncio
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 from jupyter_lsp_agent.core.errors import JupyterLspAgentError
+from jupyter_lsp_agent.core.files import is_file, read_regular_file
 from jupyter_lsp_agent.frontends.magic.jupyter_servers import (
     KernelSession,
     RunningServer,
@@ -21,6 +23,7 @@ from jupyter_lsp_agent.frontends.magic.jupyter_servers import (
     running_servers,
 )
 from jupyter_lsp_agent.frontends.magic.surroundings import KernelSurroundings
+from jupyter_lsp_agent.service.documents import MAX_DOCUMENT_BYTES
 from jupyter_lsp_agent.service.execution import Execution
 from jupyter_lsp_agent.service.kernel_view import open_document, resembles
 
@@ -58,11 +61,12 @@ class NotebookFinder:
         own = await self.own(around, executed)
         if own.path is not None and await asyncio.to_thread(_is_same, own.path, path):
             return FoundNotebook(own.path, "named", own.session)
-        return FoundNotebook(path, "named", self._session_of(path, around), is_own=False)
+        session = await asyncio.to_thread(_session_of, path, around)
+        return FoundNotebook(path, "named", session, is_own=False)
 
     async def own(self, around: KernelSurroundings, executed: Sequence[Execution]) -> FoundNotebook:
         """The notebook of this kernel."""
-        if around.editor_file is not None and await asyncio.to_thread(Path(around.editor_file).is_file):
+        if around.editor_file is not None and await asyncio.to_thread(is_file, Path(around.editor_file)):
             return FoundNotebook(Path(around.editor_file), "named by the editor")
         session, silent = await self._by_server(around, executed)
         if session is not None:
@@ -78,22 +82,27 @@ class NotebookFinder:
         """The session of this kernel, or why no server tells."""
         if around.kernel_id is None:
             return None, None
-        silent: str | None = None
-        for server in await asyncio.to_thread(running_servers, around.hub_token):
-            try:
-                sessions = await self._client.sessions_of(server, around.kernel_id)
-            except ServerAnswerError as error:
-                silent = f"a Jupyter server does not tell its sessions ({error})"
-                continue
-            if sessions:
-                return await asyncio.to_thread(_most_like, sessions, executed), None
-        return None, silent
+        servers = await asyncio.to_thread(running_servers, around.hub)
+        # All at once: one that hangs is waited for, and there may be several.
+        answers = await asyncio.gather(*(self._ask(server, around.kernel_id) for server in servers))
+        found = next((sessions for sessions, _ in answers if sessions), None)
+        if found is not None:
+            return await asyncio.to_thread(_most_like, found, executed), None
+        return None, next((silent for _, silent in reversed(answers) if silent), None)
 
-    def _session_of(self, path: Path, around: KernelSurroundings) -> KernelSession | None:
-        """The server below whose root a named document lies: the one whose root is nearest."""
-        servers = [server for server in running_servers(around.hub_token) if path.is_relative_to(server.root)]
-        nearest: RunningServer | None = max(servers, key=lambda server: len(server.root.parts), default=None)
-        return None if nearest is None else KernelSession(nearest, path.relative_to(nearest.root).as_posix(), "")
+    async def _ask(self, server: RunningServer, kernel_id: str) -> tuple[tuple[KernelSession, ...], str | None]:
+        """A server's sessions of a kernel, or why it does not tell."""
+        try:
+            return await self._client.sessions_of(server, kernel_id), None
+        except ServerAnswerError as error:
+            return (), f"a Jupyter server does not tell its sessions ({error})"
+
+
+def _session_of(path: Path, around: KernelSurroundings) -> KernelSession | None:
+    """The server below whose root a named document lies: the one whose root is nearest."""
+    servers = [server for server in running_servers(around.hub) if path.is_relative_to(server.root)]
+    nearest: RunningServer | None = max(servers, key=lambda server: len(server.root.parts), default=None)
+    return None if nearest is None else KernelSession(nearest, path.relative_to(nearest.root).as_posix(), "")
 
 
 def _most_like(sessions: Sequence[KernelSession], executed: Sequence[Execution]) -> KernelSession:
@@ -117,7 +126,7 @@ def _by_hint(around: KernelSurroundings, executed: Sequence[Execution]) -> tuple
     candidates = [Path(text) for text in dict.fromkeys((hint, unquote(hint))) if Path(text).is_absolute()]
     candidates += [folder / hint for folder in (around.folder, *around.folder.parents)]
     candidates += [around.folder / Path(hint).name]
-    files = [path for path in dict.fromkeys(candidates) if path.suffix.lower() == ".ipynb" and path.is_file()]
+    files = [path for path in dict.fromkeys(candidates) if path.suffix.lower() == ".ipynb" and is_file(path)]
     for path in files:
         if _holds(path, executed):
             return path, None
@@ -130,14 +139,17 @@ def _by_hint(around: KernelSurroundings, executed: Sequence[Execution]) -> tuple
 
 def _holds(path: Path, executed: Sequence[Execution]) -> bool:
     try:
-        return resembles(open_document(path.read_bytes(), path.name), executed)
+        return resembles(open_document(read_regular_file(path, MAX_DOCUMENT_BYTES), path.name), executed)
     except (OSError, JupyterLspAgentError):
         return False
 
 
 def _absolute(name: str, folder: Path) -> Path:
-    """What a user means by a path; links are names too."""
-    return Path(os.path.normpath(folder / Path(name).expanduser()))
+    """What a user means by a path; links are names too, and `~NAME` is a file's name where nobody is called so."""
+    path = Path(name)
+    with suppress(RuntimeError):
+        path = path.expanduser()
+    return Path(os.path.normpath(folder / path))
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -6,6 +6,7 @@ The kernel's thread takes a picture of what the kernel knows and waits; the work
 import logging
 import os
 import shlex
+import threading
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,8 @@ class LspMagics(Magics):
         self._settings: Settings | None = None
         self._has_answered = False
         self._process = os.getpid()
+        self._opening = threading.Lock()
+        self._inherited: list[ExitStack] = []
 
     def start(self) -> None:
         """Listen to what runs; nothing else is begun."""
@@ -162,14 +165,23 @@ class LspMagics(Magics):
         )
 
     def _checks(self) -> "BlockingPortal[KernelChecks]":
-        if self._portal is None:
-            from jupyter_lsp_agent.frontends.magic.checks import KernelChecks
-            from jupyter_lsp_agent.service.settings import load_settings
+        from jupyter_lsp_agent.frontends.magic.checks import KernelChecks
+        from jupyter_lsp_agent.service.settings import load_settings
 
-            self._settings = settings = load_settings()
-            provider = BlockingProvider(lambda: KernelChecks.open(settings))
-            self._portal = self._open.enter_context(provider.lease())
-        return self._portal
+        if os.getpid() != self._process:
+            self._begin_anew()
+        with self._opening:
+            if self._portal is None:
+                self._settings = settings = load_settings()
+                provider = BlockingProvider(lambda: KernelChecks.open(settings))
+                self._portal = self._open.enter_context(provider.lease())
+            return self._portal
+
+    def _begin_anew(self) -> None:
+        """In a forked child, which has none of its parent's threads: somebody there may have held the lock."""
+        self._inherited.append(self._open)  # let go, it would end what is its parent's
+        self._process, self._opening, self._open = os.getpid(), threading.Lock(), ExitStack()
+        self._portal, self._has_answered = None, False
 
     def _wait(self, question: KernelQuestion, work: "Callable[[KernelChecks], Any]") -> "LspCheck":
         from jupyter_lsp_agent.frontends.magic.checks import no_verdict

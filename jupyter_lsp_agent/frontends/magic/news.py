@@ -1,9 +1,14 @@
-"""What is shown after a run: one line where nothing is new, else the report."""
+"""What is shown after a run: one line where nothing is new, else the report.
 
-from dataclasses import dataclass
+What is new is what was not shown yet: a check that was cut short by the next run has shown nothing, whatever the
+session that it belongs to remembers of it.
+"""
+
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Self
 
+from jupyter_lsp_agent.diagnostics.report import Report
 from jupyter_lsp_agent.frontends.magic.result import JSON_TYPE, LspCheck
 
 
@@ -33,3 +38,31 @@ class News:
             "text/markdown": self.check.to_markdown(),
             JSON_TYPE: self.check.to_dict(),
         }
+
+
+class Told:
+    """What has been shown to the user."""
+
+    def __init__(self) -> None:
+        self._fingerprints: frozenset[str] = frozenset()
+        self.has_begun = False
+        """There was a verdict, so that what comes from now on is new."""
+
+    def news(self, check: LspCheck) -> LspCheck:
+        """The check without what was shown before; from now on, what it has counts as shown."""
+        found, told = frozenset(one.fingerprint for one in check), self._fingerprints
+        if check.report.counts is not None:
+            self._fingerprints, self.has_begun = found, True
+        else:  # nobody looked, so nothing is gone
+            self._fingerprints = told | found
+        return replace(check, report=_without(check.report, told))
+
+
+def _without(report: Report, told: frozenset[str]) -> Report:
+    """The report without findings that were shown before."""
+    cells = []
+    for cell in report.cells:
+        kept = tuple(found for found in cell.diagnostics if found.fingerprint not in told)
+        if kept or cell.omitted or not cell.diagnostics:
+            cells.append(replace(cell, diagnostics=kept))
+    return replace(report, cells=tuple(cells))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from jupyter_lsp_agent.frontends.magic.jupyter_servers import ServerClient, running_servers
 from jupyter_lsp_agent.frontends.magic.locate import NotebookFinder
-from jupyter_lsp_agent.frontends.magic.surroundings import KernelSurroundings
+from jupyter_lsp_agent.frontends.magic.surroundings import HubToken, KernelSurroundings
 from jupyter_lsp_agent.service.execution import Execution
 from tests.support.kernels import notebook
 
@@ -38,9 +39,58 @@ def test_a_server_that_runs(runtime: Path) -> None:
     assert (server.url, server.token, server.root) == ("http://localhost:8888/base/", "t", Path("/root/dir"))
 
 
-def test_below_a_hub_the_hubs_token_is_used(runtime: Path) -> None:
-    write(runtime, "1", token="")
-    assert [server.token for server in running_servers("of the hub")] == ["of the hub"]
+@pytest.mark.parametrize(
+    ("url", "prefix", "token"),
+    [
+        ("http://127.0.0.1:8888/user/ann/", "/user/ann/", "of the hub"),
+        ("http://localhost:8888/user/ann", "/user/ann/", "of the hub"),
+        ("http://127.0.0.1:8888/", "/user/ann/", ""),  # somebody's server without a token
+        ("http://127.0.0.1:8888/user/eve/", "/user/ann/", ""),
+        ("http://127.0.0.1:8888/user/ann/", None, ""),
+    ],
+)
+def test_the_hubs_token_goes_to_the_server_of_the_hub_alone(
+    runtime: Path, url: str, prefix: str | None, token: str
+) -> None:
+    write(runtime, "1", url=url, token="")
+    assert [server.token for server in running_servers(HubToken("of the hub", prefix))] == [token]
+    write(runtime, "1", url=url, token="its own")
+    assert [server.token for server in running_servers(HubToken("of the hub", prefix))] == ["its own"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.3", "[::1]", "localhost", socket.gethostname()])
+def test_addresses_of_this_machine(runtime: Path, host: str) -> None:
+    write(runtime, "1", url=f"http://{host}:8888/")
+    assert len(running_servers()) == 1
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["example.org", "203.0.113.7", "localhost.example.org", "127.0.0.1.example.org", "[2001:db8::1]", "", "me@x"],
+)
+def test_a_token_goes_to_no_other_machine(runtime: Path, host: str) -> None:
+    """The process of a file lives here, so its server does."""
+    write(runtime, "1", url=f"http://{host}:8888/")
+    assert running_servers() == ()
+
+
+def test_hostile_files_keep_nobody_waiting(runtime: Path) -> None:
+    write(runtime, "good")
+    os.mkfifo(runtime / "jpserver-pipe.json")
+    (runtime / "jpserver-loop.json").symlink_to(runtime / "jpserver-loop.json")
+    (runtime / "jpserver-endless.json").symlink_to("/dev/zero")
+    (runtime / "jpserver-folder.json").mkdir()
+    (runtime / "jpserver-deep.json").write_text("[" * 60_000)
+    with (runtime / "jpserver-huge.json").open("wb") as file:
+        file.truncate(2**32)
+    assert [server.token for server in running_servers()] == ["t"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+def test_a_file_of_somebody_else_is_not_believed(runtime: Path) -> None:
+    write(runtime, "1")
+    os.chown(runtime / "jpserver-1.json", 65534, 65534)
+    assert running_servers() == ()
 
 
 def test_what_is_passed_over(runtime: Path) -> None:

@@ -233,6 +233,56 @@ async def test_a_forked_child_leaves_its_parents_servers_alone(kernel: NotebookK
     assert (await kernel.run("%lsp_check a.ipynb")).report["verdict"] == "errors"
 
 
+async def test_a_forked_child_may_ask_too(kernel: NotebookKernel, tmp_path: Path) -> None:
+    await kernel.run("%lsp_check a.ipynb")
+    fork = (
+        "import os\n"
+        "pid = os.fork()\n"
+        "if pid == 0:\n"
+        "    try:\n"
+        "        said = get_ipython().run_line_magic('lsp_check', 'a.ipynb').verdict\n"
+        "    except BaseException as error:\n"
+        "        said = repr(error)\n"
+        "    open('said', 'w').write(said)\n"
+        "    os._exit(0)\n"
+        "_ = os.waitpid(pid, 0)"
+    )
+    await kernel.run(fork)
+    assert (tmp_path / "said").read_text() == "errors"
+    assert (await kernel.run("%lsp_check a.ipynb")).report["verdict"] == "errors"
+    await until(lambda: len(children_of_kernel(tmp_path)) == 2)  # the child's servers went with it
+
+
+async def test_threads_that_ask_at_once_share_the_servers(kernel: NotebookKernel, tmp_path: Path) -> None:
+    ask = (
+        "import threading\n"
+        "said = []\n"
+        "ask = lambda: said.append(get_ipython().run_line_magic('lsp_check', 'a.ipynb').verdict.value)\n"
+        "threads = [threading.Thread(target=ask) for _ in range(8)]\n"
+        "for one in threads: one.start()\n"
+        "for one in threads: one.join()\n"
+        "print(said)"
+    )
+    assert (await kernel.run(ask)).text.strip() == str(["errors"] * 8)
+    assert len(children_of_kernel(tmp_path)) == 2  # a supervisor and a server
+
+
+async def test_a_current_folder_that_is_gone(kernel: NotebookKernel) -> None:
+    await kernel.run("import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')")
+    told = "the current folder is not there any more"
+    outputs = await kernel.run("%lsp_check")
+    assert outputs.text.startswith(f"UsageError: {told}")
+    assert "%cd" in outputs.text
+    assert told in (await kernel.run("%lsp_check --auto on")).text
+    assert told in (await kernel.run("print('mine')")).text
+
+
+async def test_a_home_of_nobody_is_a_name(kernel: NotebookKernel, tmp_path: Path) -> None:
+    (tmp_path / "~nobody-is-called-so").mkdir()
+    (tmp_path / "~nobody-is-called-so" / "b.ipynb").write_text(notebook("wrong"))
+    assert (await kernel.run("%lsp_check ~nobody-is-called-so/b.ipynb")).report["verdict"] == "errors"
+
+
 def test_papermill_and_nbclient_run_it_as_any_cell(tmp_path: Path) -> None:
     import nbformat
     from nbclient import NotebookClient

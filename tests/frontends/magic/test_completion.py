@@ -1,0 +1,36 @@
+"""Completion of paths where folders and users are not as one expects."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from jupyter_lsp_agent.frontends.magic.completion import LspCheckCompleter
+
+COMPLETER = LspCheckCompleter({"--all": None})
+
+
+def completed(line: str, symbol: str = "") -> list[str]:
+    return COMPLETER(None, SimpleNamespace(text_until_cursor=f"%lsp_check {line}", symbol=symbol))
+
+
+@pytest.mark.parametrize("line", ["~no-such-user/a", "nowhere/", "a\0b/", "x" * 5000 + "/", "'~no-such-user/", '"a\0/'])
+def test_a_folder_that_cannot_be_looked_into_has_no_completions(line: str) -> None:
+    assert completed(line) == []
+
+
+def test_entries_that_cannot_be_looked_at_are_no_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "b.ipynb").touch()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "é ü").mkdir()
+    assert completed("") == ["--all", "b.ipynb", "é\\ ü/"]
+
+
+def test_a_home_is_looked_into_and_stays_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "b.ipynb").touch()
+    assert completed("~/", symbol="~/") == ["~/b.ipynb"]
+    assert completed("~/b", symbol="b") == ["b.ipynb"]
