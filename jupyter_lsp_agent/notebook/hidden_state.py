@@ -122,6 +122,8 @@ def find_hidden_state(
 
 
 def _judge(story: KernelStory, cell: PlacedCell, use: NameUse) -> HiddenState | None:
+    if story.may_be_bound_by_unsaved_cells(use.name):
+        return None
     if use.is_late:
         is_given = story.is_bound(use.name) or story.hides_names()
         return None if is_given else _tell(cell, use, *_unknown(story, cell, use))

@@ -27,12 +27,15 @@ class ExecutedCell:
         execution_count: the number in `In [n]`; `None` where none was given.
         cell_id: the cell's id where the front end told it.
         failed: whether it raised or was interrupted; `None` where that is not known.
+        may_be_unsaved: it may be of a cell, or of a version of one, that the front end has and the notebook's content
+            has not yet.
     """
 
     source: str
     execution_count: int | None = None
     cell_id: CellId | None = None
     failed: bool | None = None
+    may_be_unsaved: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,6 +121,11 @@ class KernelStory:
             for name in {*cell.flow.bindings, *cell.flow.deleted}:
                 self._events[name].append(cell)
         self._runs = list(self._place(executed))
+        self._unsaved = [
+            run
+            for run in self._runs
+            if run.executed.may_be_unsaved and not run.is_current and not run.is_from_elsewhere
+        ]
         self._last_run = {cell.number: n for n, run in enumerate(self._runs) for cell in run.cells}
 
     def _flow(self, source: str) -> NameFlow:
@@ -143,6 +151,10 @@ class KernelStory:
             is_gone = tells_ids and one.cell_id is not None
             elsewhere = has_told and one.cell_id is None and not cells
             yield _Run(one, flow, cells, bool(cells), elsewhere, is_placed=len(cells) == 1 or (not cells and is_gone))
+
+    def may_be_bound_by_unsaved_cells(self, name: str) -> bool:
+        """Whether a cell that is not saved yet, and is not seen here, may bind a name."""
+        return any(name in run.flow.bindings or self._hides(run.flow) for run in self._unsaved)
 
     def is_bound(self, name: str) -> bool:
         """Whether any cell may bind a name."""

@@ -5,8 +5,10 @@ has cells, and ids where its format has them. Ids come first, then equal sources
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import InvalidRequestError, JupyterLspAgentError
@@ -305,6 +307,7 @@ def hidden_findings(
     executed: Iterable[Execution],
     names: Iterable[str],
     settings: Settings,
+    written_seconds: float = math.inf,
 ) -> tuple[HiddenState, ...]:
     """What cells of a notebook use, and Restart & Run All would not give them.
 
@@ -313,11 +316,26 @@ def hidden_findings(
         executed: what ran, in order.
         names: that live in the user's namespace; their values are not looked at.
         settings: `kernel_names` are names that a platform gives, `python_cell_magics` have Python bodies.
+        written_seconds: when the notebook was written: what ran later may be of cells that are not saved yet, and what
+            these define is nothing that only the kernel knows.
     """
     given = frozenset(settings.kernel_names)
     options = BuildOptions(kernel_names=given, python_cell_magics=frozenset(settings.python_cell_magics))
-    ran = [ExecutedCell(cell.source, cell.execution_count, _cell_id(cell), cell.failed) for cell in executed]
+    ran = list(_as_executed(executed, written_seconds))
     return find_hidden_state(document.notebook, ran, user_names(names, (), given), options)
+
+
+def _as_executed(executed: Iterable[Execution], written_seconds: float) -> Iterator[ExecutedCell]:
+    """The runs in order. One that nobody listened to ended before the next one did."""
+    runs = list(executed)
+    latest_ends = list(accumulate((_end(cell) for cell in reversed(runs)), min))[::-1]
+    for cell, latest_end in zip(runs, latest_ends, strict=True):
+        is_late = latest_end > written_seconds
+        yield ExecutedCell(cell.source, cell.execution_count, _cell_id(cell), cell.failed, may_be_unsaved=is_late)
+
+
+def _end(cell: Execution) -> float:
+    return math.inf if cell.ended_seconds is None else cell.ended_seconds
 
 
 def _cell_id(cell: Execution) -> CellId | None:

@@ -254,6 +254,21 @@ def test_names_of_the_user():
     assert user_names(["x", "_i1", "In", "np", "len", "spark"], {"np"}, {"spark"}) == {"x"}
 
 
+def test_what_is_not_saved_yet_is_nothing_that_only_the_kernel_knows():
+    cells = ["x = 1", "print(x)", "print(y)"]
+    newer = [
+        ExecutedCell("x = 1", 1, CellId("c000"), failed=False),
+        ExecutedCell("x = 5", 2, CellId("c000"), failed=False, may_be_unsaved=True),
+        ExecutedCell("y = 1", 3, CellId("new"), failed=False, may_be_unsaved=True),
+        ExecutedCell("print(x)", 4, CellId("c001"), failed=False, may_be_unsaved=True),
+        ExecutedCell("z = 1", 5, failed=False, may_be_unsaved=True),
+    ]
+    assert find_hidden_state(python_notebook(*cells), newer, {"x", "y"}) == ()
+    # What the front end tells no id of is no cell, saved or not.
+    (found,) = find_hidden_state(python_notebook(*cells, "print(z)"), newer, {"x", "y", "z"})
+    assert (found.name, found.kind) == ("z", KINDS.NO_CELL)
+
+
 def test_sources_that_were_seen_cost_nothing_again():
     cells = [f"unique_{number} = {number}\nprint(unique_{number - 1})" for number in range(100)]
     history = executed(*in_order(*cells))

@@ -28,6 +28,7 @@ from jupyter_lsp_agent.service.kernel_view import (
     cell_index,
     display_path,
     hidden_findings,
+    open_document,
     unsaved,
     with_cell,
     with_executed,
@@ -123,6 +124,7 @@ class KernelChecks:
             if newer:
                 data = with_executed(document, question.executed, newer)
                 task = replace(task, data=data, source=ContentSource.REQUEST)
+                case = replace(case, content=replace(case.content, document=open_document(data, document.name)))
         report, by = await self._ask(case, task)
         return self._result(case, task.view, report, by, [])
 
@@ -185,7 +187,8 @@ class KernelChecks:
         if case.is_history:
             report = replace(report, path=None)
         elif document is not None and case.found.is_own and question.body is None:
-            findings = hidden_findings(document, question.executed, question.names, self._settings)
+            written = case.content.written_seconds
+            findings = hidden_findings(document, question.executed, question.names, self._settings, written)
             report = with_hidden_state(report, document.notebook, findings, replace(view, severity=report.severity))
         return LspCheck(report, _content_line(case, by), tuple(notes))
 
