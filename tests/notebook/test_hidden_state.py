@@ -23,7 +23,7 @@ KINDS = HiddenStateKind
 
 
 def executed(*runs: str) -> list[ExecutedCell]:
-    """The history; `c001! …` failed, `c001? …` is not known."""
+    """The history; `c001!: …` failed, of `c001?: …` nobody knows."""
     return [_run(count, run) for count, run in enumerate(runs, 1)]
 
 
@@ -81,7 +81,7 @@ SEEDED = [
     # a cell above deletes it
     (["x = 1", "del x", "print(x)"], [*in_order("x = 1", "del x"), "c000: x = 1"], [(2, "x", KINDS.NAME_DELETED)]),
     # nothing that is a cell defines it
-    (["print(x)"], ["c000! print(x)"], [(0, "x", KINDS.NO_CELL)]),
+    (["print(x)"], ["c000!: print(x)"], [(0, "x", KINDS.NO_CELL)]),
     (["y = 1", "print(x)"], ["c000: y = 1", "x = 1", "c001: print(x)"], [(1, "x", KINDS.NO_CELL)]),
     # the cell was run when another definition was in force
     (
@@ -146,6 +146,8 @@ QUIET = [
     (["%%timeit\nx = 1\nx + 1", "x = 2"], ["c001: x = 2"]),
     # the cell may bind it itself
     (["try:\n    x\nexcept NameError:\n    x = 1", "x = 2"], ["c001: x = 2"]),
+    (["try:\n    print(x)\nexcept Exception:\n    pass", "x = 1"], ["c001: x = 1"]),
+    (["try:\n    print(x)\nexcept NameError:\n    print()"], ["x = 1"]),
     (["if 'x' not in globals():\n    x = 1\nprint(x)"], ["x = 5"]),
     (["for _ in [1, 2]:\n    if _ > 1:\n        print(x)\n    x = _"], ["x = 5"]),
     (["while y:\n    print(x)\n    x = 1", "x = 1"], ["c001: x = 1"]),
@@ -171,13 +173,18 @@ QUIET = [
     (["from sympy import var\nvar('x y')", "print(x)"], ["x = 1"]),
     (["x = (", "print(x)"], ["x = 1"]),
     (["x = 1", "print(x)", "from math import *"], ["c000: x = 1", "c002: from math import *", "c001: print(x)"]),
+    (
+        ["x = 1", "print(x)", "x = 2", "from math import *"],
+        ["c000: x = 1", "c002: x = 2", "c003: from math import *", "c001: print(x)"],
+    ),
     # a run that failed, or of which nobody knows, may have bound the name or not
-    (["x = 1", "print(x)", "x = 2"], ["c000: x = 1", "c002! x = 2", "c001: print(x)"]),
-    (["x = 1", "print(x)", "x = 2"], ["c000: x = 1", "c002? x = 2", "c001: print(x)"]),
-    (["x = 1", "print(x)", "x = 2"], ["c000: x = 1", "c002: x = 2", "c001! print(x)"]),
+    (["x = 1", "print(x)", "x = 2"], ["c000: x = 1", "c002!: x = 2", "c001: print(x)"]),
+    (["x = 1", "print(x)", "x = 2"], ["c000: x = 1", "c002?: x = 2", "c001: print(x)"]),
+    (["x = 1", "print(x)", "x = 2"], ["c000: x = 1", "c002: x = 2", "c001!: print(x)"]),
     (["x = 1", "print(x)", "if y:\n    x = 2"], ["c000: x = 1", "c002: if y:\n    x = 2", "c001: print(x)"]),
     # two cells of one source: either may have been run
     (["x = 1", "print(x)", "x = 2", "x = 1"], ["x = 1", "print(x)"]),
+    (["x = 1", "print(x)", "x = 2", "print(x)"], ["x = 1", "print(x)", "x = 2", "print(x)"]),
     # what a cell was before it was changed is of no matter before it is run again
     (["x = 1", "print(x, 1)", "x = 2"], ["c000: x = 1", "c002: x = 2", "c001: print(x)"]),
 ]
