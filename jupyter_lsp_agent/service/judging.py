@@ -163,7 +163,7 @@ class DocumentJudge:
             place=place,
             notebook=notebook,
             interpreter=interpreter,
-            options=self._build_options(place, interpreter),
+            options=self._build_options(place, interpreter, request.given_names),
             memory=self._memory(place.path),
             language=require_language(language),
             server=request.server,
@@ -223,10 +223,10 @@ class DocumentJudge:
             environment=_environment(interpreter) if language == PYTHON else None,
         )
 
-    def _build_options(self, place: Place, interpreter: Interpreter) -> BuildOptions:
+    def _build_options(self, place: Place, interpreter: Interpreter, given: frozenset[str]) -> BuildOptions:
         settings = place.settings
         return BuildOptions(
-            kernel_names=frozenset(settings.kernel_names) | self._names_at_startup(place),
+            kernel_names=frozenset(settings.kernel_names) | self._names_at_startup(place) | given,
             python_cell_magics=frozenset(settings.python_cell_magics),
             python_version=interpreter.version,
         )

@@ -9,6 +9,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from keyword import iskeyword
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import InvalidRequestError, JupyterLspAgentError
@@ -18,6 +19,7 @@ from jupyter_lsp_agent.notebook.build_options import BuildOptions
 from jupyter_lsp_agent.notebook.cell_refs import CellNames
 from jupyter_lsp_agent.notebook.hidden_state import ExecutedCell, HiddenState, find_hidden_state, user_names
 from jupyter_lsp_agent.notebook.model import CellKind, Notebook
+from jupyter_lsp_agent.notebook.name_flow import name_flow
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.notebook.similarity import count_words, likeness
 from jupyter_lsp_agent.service.execution import Execution
@@ -302,6 +304,14 @@ def _listed_cell(cell: dict[str, object], metadata: Mapping[object, object]) -> 
     return made if name is None else {**made, "id": name}
 
 
+def given_names(document: KernelDocument, known: Iterable[str], settings: Settings) -> frozenset[str]:
+    """The names that a kernel knows and no cell of a notebook may bind: a script, a function or `exec` made them."""
+    magics = _build_options(settings).magics
+    code = (cell.source for cell in document.notebook.cells if cell.kind is CellKind.CODE)
+    bound = frozenset[str]().union(*(name_flow(source, magics).bindings for source in code))
+    return frozenset(name for name in user_names(known, bound) if name.isidentifier() and not iskeyword(name))
+
+
 def hidden_findings(
     document: KernelDocument,
     executed: Iterable[Execution],
@@ -319,10 +329,15 @@ def hidden_findings(
         written_seconds: when the notebook was written: what ran later may be of cells that are not saved yet, and what
             these define is nothing that only the kernel knows.
     """
-    given = frozenset(settings.kernel_names)
-    options = BuildOptions(kernel_names=given, python_cell_magics=frozenset(settings.python_cell_magics))
+    options = _build_options(settings)
     ran = list(_as_executed(executed, written_seconds))
-    return find_hidden_state(document.notebook, ran, user_names(names, (), given), options)
+    return find_hidden_state(document.notebook, ran, user_names(names, (), options.kernel_names), options)
+
+
+def _build_options(settings: Settings) -> BuildOptions:
+    return BuildOptions(
+        kernel_names=frozenset(settings.kernel_names), python_cell_magics=frozenset(settings.python_cell_magics)
+    )
 
 
 def _as_executed(executed: Iterable[Execution], written_seconds: float) -> Iterator[ExecutedCell]:

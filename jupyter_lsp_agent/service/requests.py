@@ -54,6 +54,7 @@ class CheckRequest:
         view: what else the asker wants to see; its `severity`, `ignore` and `ignore_cell_tags` come from the settings.
         server: this server alone, without fallback; `None`: the chains of the settings.
         python: the interpreter, in place of the one that the document means.
+        given_names: names that the kernel has, and that no cell binds.
         timeout_seconds: from when a server takes the document up; `None`: the settings' waits.
         wait_seconds: in place of the settings' waits, for the whole answer.
         comparison: what the findings are compared with.
@@ -69,6 +70,7 @@ class CheckRequest:
     view: ViewOptions = field(default_factory=ViewOptions)
     server: ServerId | None = None
     python: Path | None = None
+    given_names: frozenset[str] = frozenset()
     timeout_seconds: float | None = None
     wait_seconds: float | None = None
     comparison: Comparison = field(default_factory=Comparison)

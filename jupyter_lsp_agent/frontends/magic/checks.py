@@ -27,6 +27,7 @@ from jupyter_lsp_agent.frontends.magic.result import LspCheck
 from jupyter_lsp_agent.service.kernel_view import (
     cell_index,
     display_path,
+    given_names,
     hidden_findings,
     open_document,
     unsaved,
@@ -166,7 +167,15 @@ class KernelChecks:
             view=view,
             server=None if question.server is None else ServerId(question.server),
             python=question.around.python if own else None,
+            given_names=self._given_names(case),
         )
+
+    def _given_names(self, case: _Case) -> frozenset[str]:
+        """What inputs find beside what they made: of a file's cells, hidden state is told instead."""
+        document = case.content.document
+        if document is None or not case.is_history:
+            return frozenset()
+        return given_names(document, case.question.known, self._settings)
 
     async def _ask(self, case: _Case, task: CheckTask) -> tuple[Report, str]:
         """The report, and who made it."""

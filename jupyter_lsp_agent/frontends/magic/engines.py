@@ -42,6 +42,7 @@ class CheckTask:
         view: what is shown.
         server: this language server alone.
         python: the interpreter, where it is known.
+        given_names: names that are there, and that no cell binds.
     """
 
     path: Path
@@ -56,6 +57,7 @@ class CheckTask:
     view: ViewOptions = field(default_factory=ViewOptions)
     server: ServerId | None = None
     python: Path | None = None
+    given_names: frozenset[str] = frozenset()
 
 
 class Engine(Protocol):
@@ -133,6 +135,7 @@ def _request(task: CheckTask) -> CheckRequest:
         view=task.view,
         server=task.server,
         python=task.python,
+        given_names=task.given_names,
         comparison=Comparison(
             baseline=task.baseline,
             session=key,

@@ -74,6 +74,10 @@ class ExecutionLog:
         """The names that live in the user's namespace and did not come with the shell."""
         return frozenset(self._shell.user_ns).difference(self._shell.user_ns_hidden)
 
+    def known_names(self) -> frozenset[str]:
+        """All names that an input finds, however they came there."""
+        return frozenset(self._shell.user_ns).union(self._shell.user_global_ns)
+
 
 def _execution(number: int, source: str, listened: _Listened) -> Execution:
     return Execution(source, number, listened.cell_id, listened.failed, listened.ended_seconds)

@@ -160,6 +160,7 @@ class LspMagics(Magics):
             around=read_surroundings(self.shell),
             executed=self._log.executions(),
             names=self._log.names(),
+            known=self._log.known_names(),
             asking=self._log.asking_cell(),
             **asked,
         )

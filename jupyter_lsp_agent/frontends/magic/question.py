@@ -23,6 +23,7 @@ class KernelQuestion:
         around: what surrounds the kernel.
         executed: what ran, in order.
         names: that live in the user's namespace.
+        known: those, and what was there from the beginning: of a start-up file, a script, an embedding function.
         asking: the cell that asks.
         path: the named document; `None`: this kernel's notebook.
         body: what stands for the asking cell (`%%lsp_check`).
@@ -37,6 +38,7 @@ class KernelQuestion:
     executed: tuple[Execution, ...] = field(repr=False)
     names: frozenset[str] = field(repr=False)
     asking: AskingCell
+    known: frozenset[str] = field(default=frozenset(), repr=False)
     path: str | None = None
     body: str | None = None
     everything: bool = False

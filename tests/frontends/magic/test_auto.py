@@ -13,7 +13,12 @@ from jupyter_lsp_agent.diagnostics.build import no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import ViewOptions
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, Status
 from jupyter_lsp_agent.frontends.magic.auto import AutoCheck
+from jupyter_lsp_agent.frontends.magic.checks import KernelChecks
+from jupyter_lsp_agent.frontends.magic.question import AskingCell, KernelQuestion
 from jupyter_lsp_agent.frontends.magic.result import LspCheck
+from jupyter_lsp_agent.frontends.magic.surroundings import KernelSurroundings
+from jupyter_lsp_agent.service.execution import Execution
+from jupyter_lsp_agent.service.settings import Settings
 from tests.frontends.magic.conftest import Open
 from tests.support.jupyter_server import JupyterServer
 from tests.support.kernels import notebook
@@ -90,6 +95,26 @@ def test_what_was_mended_and_made_again_is_new_again(runs: Runs) -> None:
     for answer in (check_with(found), check_with(), check_with(found)):
         runs.run(answer)
     assert ["it again" in text for text in runs.shown] == [True, False, True]
+
+
+async def test_each_verdict_has_all_that_came_since_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the one before was heard or not: what is known already is left out where it is shown."""
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+    ran = ["old = 1", "old.before", "def f(): return old.after", "y = 1", "z = 1"]
+    checks = await KernelChecks.open(Settings())
+    try:
+        results = [await checks.check_news(asked_after(ran[:count], tmp_path)) for count in (2, 3, 4, 5)]
+    finally:
+        await checks.aclose()
+    found = [[(item.cell.cell_index, item.status) for item in result if item.cell] for result in results]
+    assert found == [[], [(3, Status.INTRODUCED)], [(3, Status.OUTSTANDING)], [(3, Status.OUTSTANDING)]]
+
+
+def asked_after(ran: list[str], folder: Path) -> KernelQuestion:
+    executed = tuple(Execution(source, number, failed=False) for number, source in enumerate(ran, 1))
+    return KernelQuestion(
+        around=KernelSurroundings(folder), executed=executed, names=frozenset(), asking=AskingCell(None, ran[-1])
+    )
 
 
 @pytest.mark.timeout(180)

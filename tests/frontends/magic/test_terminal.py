@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -164,3 +165,24 @@ def test_news_after_each_run(tmp_path: Path) -> None:
         shell.run("def f(): return price.foo")
         said = "".join(shell.run(f"other_{number} = 1") for number in range(6))
         assert "1 new error" in said or "error still there" in said
+
+
+def test_names_that_no_input_made_are_no_errors(tmp_path: Path) -> None:
+    """What a function that embeds IPython has, and its module, is there; a name of nobody is not."""
+    (tmp_path / "embedding.py").write_text(
+        "import IPython\n"
+        "of_module = 1\n"
+        "def main():\n"
+        "    of_function = 2\n"
+        "    IPython.embed(colors='NoColor', banner1='')\n"
+        "main()\n"
+    )
+    asked = "%load_ext jupyter_lsp_agent\nof_module + of_function\nmade = 1\n"
+    asked += "def f(): return of_none + made.foo\n\nr = %lsp_check\nprint([one.code for one in r])\n"
+    environment = {**os.environ, "IPYTHONDIR": str(tmp_path / "ipython"), "NO_COLOR": "1"}
+    environment.pop("JPY_SESSION_NAME", None)
+    run = subprocess.run(
+        [sys.executable, "embedding.py"],
+        cwd=tmp_path, env=environment, input=asked, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert "['unresolved-reference', 'missing-attribute']" in run.stdout, run.stdout + run.stderr
