@@ -32,6 +32,7 @@ class LoopThread:
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_tell_unless_at_end)
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -146,6 +147,12 @@ class BlockingPortal(Generic[S]):
             self._thread.run(self._resource.aclose())
         finally:
             self._thread.stop()
+
+
+def _tell_unless_at_end(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Errors that nobody awaits. At the interpreter's end no task gets a thread any more, and all is closed anyway."""
+    if threading.main_thread().is_alive():
+        loop.default_exception_handler(context)
 
 
 async def _await(open_resource: Callable[[], Awaitable[T]]) -> T:

@@ -1,6 +1,8 @@
 """The bridge for callers that cannot await: threads counted, waits bounded, its own thread refused."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -136,3 +138,35 @@ def test_many_threads_lease_at_once(provider: BlockingProvider[Resource]) -> Non
         user.join()
     assert sorted(sums) == list(range(1, 21))
     assert threads() == 0
+
+
+_ENDING = """
+import asyncio, atexit
+from contextlib import ExitStack
+from jupyter_lsp_agent.service.blocking import BlockingProvider
+
+class Thing:
+    def __init__(self):
+        self.is_closing = asyncio.Event()
+        self.task = asyncio.ensure_future(self.work())
+    async def work(self):
+        await self.is_closing.wait()
+        await asyncio.to_thread(int)
+    async def aclose(self):
+        self.is_closing.set()
+        await asyncio.wait([self.task])
+        print("closed")
+
+async def open_thing():
+    return Thing()
+
+stack = ExitStack()
+stack.enter_context(BlockingProvider(open_thing).lease())
+atexit.register(stack.close)
+"""
+
+
+def test_the_interpreters_end_is_quiet() -> None:
+    """Work that wants a thread when there are none any more: a kernel that ends in the middle of a check."""
+    run = subprocess.run([sys.executable, "-c", _ENDING], capture_output=True, text=True, timeout=60, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "closed\n", "")
