@@ -6,6 +6,7 @@ has cells, and ids where its format has them. Ids come first, then equal sources
 
 import json
 import math
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -28,9 +29,12 @@ from jupyter_lsp_agent.service.settings import Settings
 _UNJUDGED_TAG = "skip-lsp-check"
 """On inputs of a terminal that failed: what they define counts, and what is wrong with them was told there and then."""
 
+_COMPARED = 20
+"""How many later inputs without ids one is compared with."""
+
 _OWN_MAGICS = ("%lsp_check", "%%lsp_check", "%load_ext jupyter_lsp_agent", "%reload_ext jupyter_lsp_agent")
 _OLDEST_MAJOR = 4
-_LIKE = 0.5
+_LIKE = 0.75
 """How alike two sources must be to be versions of one cell, where no id says so."""
 
 
@@ -87,7 +91,9 @@ def listed_document(
     return open_document(data, name)
 
 
-def history_document(executed: Sequence[Execution], failed: Collection[int] = ()) -> KernelDocument:
+def history_document(
+    executed: Sequence[Execution], failed: Collection[int] = (), *, is_asking: bool = False
+) -> KernelDocument:
     """What ran, as a notebook: the cell at index N is input N, and 0 is empty, as IPython's `In[0]` is.
 
     Of a cell that ran several times the last version stands where it ran first, since what stands between may use it.
@@ -95,7 +101,10 @@ def history_document(executed: Sequence[Execution], failed: Collection[int] = ()
     Args:
         executed: what ran, in order.
         failed: numbers of inputs that are not judged; what they define counts nevertheless.
+        is_asking: the last input is a `%%lsp_check` that asks now. Earlier ones did not run, so they are no inputs.
     """
+    ran = [cell for cell in executed[: len(executed) - is_asking] if not _was_only_checked(cell)]
+    executed = [*ran, *executed[len(executed) - is_asking :]]
     last = {cell.execution_count: cell for cell in executed}
     first_of: dict[str, int] = {}
     sources: dict[int, Execution] = {}
@@ -127,14 +136,31 @@ def unsaved(document: KernelDocument, executed: Sequence[Execution], written_sec
         written_seconds: when the notebook was written; what ran before may have been edited since.
     """
     sources = {as_recorded(cell.source) for cell in document.notebook.cells}
-    latest = {cell.cell_id or "": cell for cell in executed if not is_own_magic(cell.source)}
-    return tuple(
+    late = [
         cell
-        for cell in latest.values()
-        if as_recorded(cell.source) not in sources
-        and cell.ended_seconds is not None
-        and cell.ended_seconds > written_seconds
-    )
+        for cell in executed
+        if cell.ended_seconds is not None and cell.ended_seconds > written_seconds and not is_own_magic(cell.source)
+    ]
+    return tuple(cell for cell in _latest_versions(late) if as_recorded(cell.source) not in sources)
+
+
+def _latest_versions(executed: Sequence[Execution]) -> list[Execution]:
+    """Of each cell the last version, in order. Without ids, a later text that is much like an earlier one is its next
+    version; so no definition is lost, and what was mended is not held against anybody."""
+    latest: list[Execution] = []
+    ids: set[str] = set()
+    words: deque[Counter[str]] = deque(maxlen=_COMPARED)
+    for cell in reversed(executed):
+        if cell.cell_id:
+            is_superseded = cell.cell_id in ids
+            ids.add(cell.cell_id)
+        else:
+            own = count_words(cell.source)
+            is_superseded = any(likeness(own, later) >= _LIKE for later in words)
+            words.append(own)
+        if not is_superseded:
+            latest.append(cell)
+    return latest[::-1]
 
 
 def with_cell(document: KernelDocument, cell_id: str | None, ran: str, source: str) -> tuple[bytes, int]:
@@ -223,6 +249,10 @@ def is_own_magic(source: str) -> bool:
     """Whether a cell does nothing but ask for checks."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
     return source.lstrip().startswith("%%lsp_check") or all(line.startswith(_OWN_MAGICS) for line in lines)
+
+
+def _was_only_checked(cell: Execution) -> bool:
+    return cell.source.lstrip().startswith("%%lsp_check")
 
 
 def display_path(path: Path, folder: Path) -> str:

@@ -75,8 +75,9 @@ def test_no_input_is_an_empty_notebook() -> None:
         (ran(("a = 2", "c0"), ("a = 1", "c0")), []),  # the last version is the saved one
         (ran(("new", "n")), [1]),
         (ran(("%lsp_check", "n"), ("%%lsp_check\nx", "m")), []),
-        (ran("a = 5", "b = 2"), []),  # without ids the last alone can be told
+        (ran("a = 5", "b = 2"), [1]),
         (ran("b = 2", "a = 5"), [2]),
+        (ran("total = first + second", "x", "total = first + third"), [2, 3]),  # without ids, the next version of it
     ],
 )
 def test_what_is_not_saved(executed: list[Execution], expected: list[int]) -> None:
@@ -84,6 +85,13 @@ def test_what_is_not_saved(executed: list[Execution], expected: list[int]) -> No
     assert [cell.execution_count for cell in unsaved(stored, executed, 0.0)] == expected
     # What ran before the file was written may have been edited since.
     assert unsaved(stored, executed, 100.0) == ()
+
+
+def test_a_cell_that_was_only_checked_is_no_input() -> None:
+    executed = ran("a = 1", "%%lsp_check\nb", "%%lsp_check\nc")
+    assert [cell.source for cell in history_document(executed).notebook.cells] == ["", "a = 1"]
+    asking = history_document(executed, is_asking=True).notebook.cells
+    assert [cell.source for cell in asking] == ["", "a = 1", "", "%%lsp_check\nc"]
 
 
 def test_what_ran_before_anybody_listened_is_not_called_unsaved() -> None:

@@ -30,11 +30,13 @@ class AutoCheck:
     Args:
         shell: an `InteractiveShell`.
         submit: begins a check of what is new, and does not wait for it.
+        only_asks: whether a cell does nothing but ask for checks, so that it brings nothing new.
     """
 
-    def __init__(self, shell: Any, submit: "Callable[[], Future]") -> None:
+    def __init__(self, shell: Any, submit: "Callable[[], Future]", only_asks: "Callable[[str], bool]") -> None:
         self._shell = shell
         self._submit = submit
+        self._only_asks = only_asks
         self._is_on = False
         self._under_way: Future | None = None
         self._late: Future | None = None
@@ -57,7 +59,7 @@ class AutoCheck:
 
     def after_run(self, result: Any) -> None:
         """A cell has run."""
-        if not result.info.store_history:
+        if not result.info.store_history or (self._told is not None and self._only_asks(result.info.raw_cell)):
             return
         try:
             self._check()

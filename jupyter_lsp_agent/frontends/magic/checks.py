@@ -18,6 +18,7 @@ from jupyter_lsp_agent.diagnostics.build import no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
 from jupyter_lsp_agent.diagnostics.hidden_state import with_hidden_state
 from jupyter_lsp_agent.diagnostics.report import ContentSource, NoVerdictReason, Report, Status
+from jupyter_lsp_agent.diagnostics.wording import counted
 from jupyter_lsp_agent.frontends.magic.content import HISTORY_NAME, ContentFinder, KernelContent
 from jupyter_lsp_agent.frontends.magic.engines import CheckTask, OwnEngine, ServerEngine
 from jupyter_lsp_agent.frontends.magic.jupyter_servers import ServerAnswerError, ServerClient
@@ -42,6 +43,7 @@ _CONTENT_WORDS = {
     ContentSource.FILE: "the saved file",
     ContentSource.HISTORY: "the inputs that ran in this kernel, by their numbers",
 }
+_UNKNOWN = "No notebook is known: {how}; name it (`%lsp_check PATH`) to have it checked."
 _EVERYTHING = ViewOptions(statuses=frozenset(Status), max_per_cell=0, max_total=0)
 
 _NEWS = ViewOptions(statuses=frozenset({Status.INTRODUCED, Status.OUTSTANDING}))
@@ -97,10 +99,10 @@ class KernelChecks:
         case = await self._case(question)
         task, notes = self._task(case), list(self._notes(case))
         if question.body is not None:
-            task, note = _with_body(case, task)
+            task, note = _with_body(_with_what_ran(case), task)
             notes += [note] if note else []
         report, by = await self._ask(case, task)
-        return self._result(case, task.view, report, by, notes)
+        return self._result(case, task.view, report, by, [*notes, *_elsewhere(report, task.view, question)])
 
     async def check_news(self, question: KernelQuestion) -> LspCheck:
         """The report on what came since the first such check: the notebook as it is, with what ran unsaved.
@@ -119,13 +121,9 @@ class KernelChecks:
             remembers=True,
             view=_NEWS,
         )
-        document = case.content.document
-        if document is not None and not case.is_history:
-            newer = unsaved(document, question.executed, case.content.written_seconds)
-            if newer:
-                data = with_executed(document, question.executed, newer)
-                task = replace(task, data=data, source=ContentSource.REQUEST)
-                case = replace(case, content=replace(case.content, document=open_document(data, document.name)))
+        newer = _with_what_ran(case)
+        if newer is not case and newer.content.document is not None:
+            case, task = newer, replace(task, data=newer.content.document.data, source=ContentSource.REQUEST)
         report, by = await self._ask(case, task)
         return self._result(case, task.view, report, by, [])
 
@@ -144,7 +142,7 @@ class KernelChecks:
             found = await self._finder.own(question.around, question.executed)
         else:
             found = await self._finder.named(question.path, question.around, question.executed)
-        content = await self._contents.read(found, question.executed, question.unjudged)
+        content = await self._contents.read(found, question)
         return _Case(question, replace(found, path=None) if _is_history(content) else found, content)
 
     def _task(self, case: _Case) -> CheckTask:
@@ -207,10 +205,10 @@ class KernelChecks:
             failed = ", ".join(f"[{number}]" for number in sorted(case.question.unjudged))
             left_out = (f"Inputs that failed are not judged: {failed}.",) if failed else ()
             return (
-                *((f"No notebook is known: {case.found.how}.",) if case.question.around.is_kernel else ()),
+                *((_UNKNOWN.format(how=case.found.how),) if case.question.around.is_kernel else ()),
                 *left_out,
             )
-        if document is None or not case.found.is_own:
+        if document is None or not case.found.is_own or case.question.body is not None:
             return ()
         executed = case.question.executed
         behind = unsaved(document, executed, case.content.written_seconds)
@@ -225,6 +223,28 @@ def no_verdict(question: KernelQuestion, waited_seconds: float) -> LspCheck:
     detail = f"There was no verdict within {waited_seconds:g} s; ask again in a moment, or raise `wait_ms`."
     facts = ReportFacts(path=question.path, text=None, content_source=None, checked_at=datetime.now(UTC))
     return LspCheck(no_verdict_report(facts, NoVerdictReason.TIMEOUT, detail), "Content: none was had in time.")
+
+
+def _with_what_ran(case: _Case) -> _Case:
+    """The case with what ran and is not saved put into the content: its names are there."""
+    document, question = case.content.document, case.question
+    if document is None or case.is_history or not case.found.is_own:
+        return case
+    newer = unsaved(document, question.executed, case.content.written_seconds)
+    if not newer:
+        return case
+    data = with_executed(document, question.executed, newer)
+    return replace(case, content=replace(case.content, document=open_document(data, document.name)))
+
+
+def _elsewhere(report: Report, view: ViewOptions, question: KernelQuestion) -> Sequence[str]:
+    """That there is more than one cell's findings, where one cell alone is shown."""
+    if view.cells is None or report.counts is None:
+        return ()
+    counts = report.counts
+    more = counts.present + counts.introduced + counts.outstanding - len(list(report)) - counts.omitted
+    shows = "`%%lsp_check --all` shows them" if question.body is not None else "leave `--cell` out to see them"
+    return (f"{counted(more, 'finding')} in other cells: {shows}.",) if more > 0 else ()
 
 
 def _with_body(case: _Case, task: CheckTask) -> tuple[CheckTask, str | None]:
@@ -243,7 +263,12 @@ def _with_body(case: _Case, task: CheckTask) -> tuple[CheckTask, str | None]:
         source=ContentSource.REQUEST if is_stored else ContentSource.HISTORY,
         view=task.view if question.everything else replace(task.view, cells=frozenset({index})),
     )
-    return task, None if is_known else "The cell is not in the saved notebook yet: it was checked at its end."
+    return (
+        task,
+        None
+        if is_known or case.is_history
+        else "The cell is not in the saved notebook yet: it was checked at its end.",
+    )
 
 
 def _session(question: KernelQuestion, suffix: str = "") -> str:
@@ -270,6 +295,6 @@ def _home(python: Path) -> Path:
 def _content_line(case: _Case, by: str) -> str:
     words = _CONTENT_WORDS[case.content.source]
     if case.question.body is not None:
-        words += ", with this cell as it is here"
+        words += ", with what ran since, and this cell as it is here" if not case.is_history else ", and this cell"
     found = "" if case.is_history else f" Found: {case.found.how}."
     return f"Content: {words}.{found} Asked: {by}."

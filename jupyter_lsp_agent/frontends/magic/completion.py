@@ -13,23 +13,39 @@ _DOCUMENTS = (".ipynb", ".py")
 _NEEDS_ESCAPE = re.compile(r"""([\s"'\\#;$`!&()<>|*?\[\]{}])""")
 
 
+_OURS = re.compile(r"\s*%{0,2}lsp_check\s")
+_MATCHER_API = 2
+
+
 class LspCheckCompleter:
-    """Completes arguments.
+    """Completes arguments; a matcher of IPython's completer.
 
     Args:
         options: option → what gives its values; `None`: it takes none.
     """
 
+    matcher_api_version = _MATCHER_API
+    matcher_identifier = "jupyter_lsp_agent.lsp_check"
+
     def __init__(self, options: dict[str, Callable[[], Iterable[str]] | None]) -> None:
         self._options = options
+        self.__qualname__ = type(self).__qualname__  # IPython asks each matcher for it, as if all were functions
 
-    def __call__(self, _shell: Any, event: Any) -> list[str]:
-        """The continuations of the word before the cursor, as IPython wants them: from its last delimiter on."""
-        before = event.text_until_cursor
-        words, word = _split(before)
+    def __call__(self, context: Any) -> dict[str, Any]:
+        """What may follow on the line before the cursor, as a matcher of IPython's completer gives it.
+
+        On a line of ours nothing else is offered: IPython would add names of Python.
+        """
+        line = context.text_until_cursor
+        if _OURS.match(line) is None:
+            return {"completions": []}
+        from IPython.core.completer import SimpleCompletion
+
+        words, word = _split(line.lstrip())
         found = sorted(set(self._candidates(words, word)))
-        cut = len(word) - len(event.symbol) if word.endswith(event.symbol) else 0
-        return [one[cut:] for one in found]
+        token = context.token
+        cut = len(word) - len(token) if word.endswith(token) else 0
+        return {"completions": [SimpleCompletion(text=one[cut:]) for one in found], "suppress": bool(found)}
 
     def _candidates(self, words: list[str], word: str) -> Iterable[str]:
         last = words[-1] if words else ""

@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,8 @@ from jupyter_lsp_agent.core.errors import NotebookError
 from jupyter_lsp_agent.diagnostics.report import ContentSource, DocumentKind
 from jupyter_lsp_agent.frontends.magic.jupyter_servers import KernelSession, ServerAnswerError, ServerClient
 from jupyter_lsp_agent.frontends.magic.locate import FoundNotebook
+from jupyter_lsp_agent.frontends.magic.question import KernelQuestion
 from jupyter_lsp_agent.service.documents import UncheckableError, document_kind, read_document
-from jupyter_lsp_agent.service.execution import Execution
 from jupyter_lsp_agent.service.kernel_view import (
     KernelDocument,
     history_document,
@@ -52,10 +51,8 @@ class ContentFinder:
         self._client = client
         self._with_extension: set[str] = set()
 
-    async def read(
-        self, found: FoundNotebook, executed: Sequence[Execution], failed: Collection[int] = ()
-    ) -> KernelContent:
-        """The content of a found document, by the first way that leads there; `failed` inputs are not judged."""
+    async def read(self, found: FoundNotebook, question: KernelQuestion) -> KernelContent:
+        """The content of a found document, by the first way that leads there."""
         stored = None if found.path is None else await _read_file(found.path)
         session = await self._session_with_extension(found)
         if found.path is not None and document_kind(found.path) is DocumentKind.TEXT:
@@ -69,7 +66,8 @@ class ContentFinder:
             return KernelContent(
                 _open(stored, found.path), ContentSource.FILE, await asyncio.to_thread(_written_seconds, found.path)
             )
-        return KernelContent(history_document(executed, failed), ContentSource.HISTORY)
+        history = history_document(question.executed, question.unjudged, is_asking=question.body is not None)
+        return KernelContent(history, ContentSource.HISTORY)
 
     async def _listed(self, session: KernelSession, path: Path, stored: bytes | None) -> KernelContent:
         """The server's word: the file, if that holds the same, else a newer shared document."""

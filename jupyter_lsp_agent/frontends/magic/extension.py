@@ -6,7 +6,6 @@ from typing import Any
 from jupyter_lsp_agent.frontends.magic.completion import LspCheckCompleter, option_values
 from jupyter_lsp_agent.frontends.magic.magics import LspMagics
 
-_COMMANDS = ("%lsp_check", "%%lsp_check", "lsp_check")
 _REGISTERED = LspMagics.__name__
 
 
@@ -17,9 +16,7 @@ def load(shell: Any) -> None:
     magics = LspMagics(shell)
     shell.register_magics(magics)
     magics.start()
-    completer = LspCheckCompleter(option_values(magics.cell_count))
-    for command in _COMMANDS:
-        shell.set_hook("complete_command", completer, str_key=command)
+    shell.Completer.custom_matchers.append(LspCheckCompleter(option_values(magics.cell_count)))
     atexit.register(magics.close)
 
 
@@ -32,5 +29,5 @@ def unload(shell: Any) -> None:
     magics.stop()
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop("lsp_check", None)
-    for command in _COMMANDS:
-        shell.strdispatchers["complete_command"].strs.pop(command, None)
+    matchers = shell.Completer.custom_matchers
+    matchers[:] = [matcher for matcher in matchers if not isinstance(matcher, LspCheckCompleter)]

@@ -49,7 +49,7 @@ class LspMagics(Magics):
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
         self._log = ExecutionLog(shell)
-        self._auto = AutoCheck(shell, self._submit_news)
+        self._auto = AutoCheck(shell, self._submit_news, _only_asks)
         self._open = ExitStack()
         self._portal: BlockingPortal[KernelChecks] | None = None
         self._settings: Settings | None = None
@@ -200,6 +200,12 @@ class LspMagics(Magics):
     def _submit_news(self) -> "Future[LspCheck]":
         question = self._question()
         return self._checks().submit(lambda checks: checks.check_news(question))
+
+
+def _only_asks(source: str) -> bool:
+    from jupyter_lsp_agent.service.kernel_view import is_own_magic
+
+    return is_own_magic(source)
 
 
 def _is_quiet(line: str) -> bool:

@@ -12,7 +12,8 @@ COMPLETER = LspCheckCompleter({"--all": None})
 
 
 def completed(line: str, symbol: str = "") -> list[str]:
-    return COMPLETER(None, SimpleNamespace(text_until_cursor=f"%lsp_check {line}", symbol=symbol))
+    found = COMPLETER(SimpleNamespace(text_until_cursor=f"%lsp_check {line}", token=symbol))
+    return [completion.text for completion in found["completions"]]
 
 
 @pytest.mark.parametrize("line", ["~no-such-user/a", "nowhere/", "a\0b/", "x" * 5000 + "/", "'~no-such-user/", '"a\0/'])
@@ -34,3 +35,8 @@ def test_a_home_is_looked_into_and_stays_as_it_is_written(tmp_path: Path, monkey
     (tmp_path / "b.ipynb").touch()
     assert completed("~/", symbol="~/") == ["~/b.ipynb"]
     assert completed("~/b", symbol="b") == ["b.ipynb"]
+
+
+def test_elsewhere_nothing_is_offered() -> None:
+    for line in ("lsp_check", "%lsp_checks --", "x = 1", "print(%lsp_check --", "%time --"):
+        assert COMPLETER(SimpleNamespace(text_until_cursor=line, token="")) == {"completions": []}

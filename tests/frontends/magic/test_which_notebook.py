@@ -79,16 +79,39 @@ async def test_a_cell_that_is_not_saved_is_checked_as_it_is(
     shown = (await kernel.run("%%lsp_check\nprice\nprice.bar", "c2")).report
     assert [cell["cell_index"] for cell in shown["cells"]] == [2]
     assert shown["counts"]["present"] == 2  # the counts are of all cells
+    assert shown["notes"] == ["1 finding in other cells: `%%lsp_check --all` shows them."]
     edited = await kernel.run("%%lsp_check --all\nprice\nprice.bar", "c2")
     places = [(cell["cell_index"], found["line"]) for cell in edited.report["cells"] for found in cell["diagnostics"]]
     assert places == [(1, 1), (2, 3)]
     assert edited.report["notes"] == []
     new = await kernel.run("%%lsp_check\nprice.baz", "brand-new")
     assert [(cell["cell_index"], cell["cell_id"]) for cell in new.report["cells"]] == [(3, "brand-new")]
-    assert len(new.report["notes"]) == 1
+    assert "not in the saved notebook yet" in new.report["notes"][0]
     assert json.loads(path.read_text()) == json.loads(
         notebook("price = 1", "price.foo", "%%lsp_check\nprice")
     )  # nothing is written
+
+
+@pytest.mark.parametrize("tells_ids", [True, False])
+async def test_names_of_cells_that_are_not_saved_are_there(
+    kernel_server: JupyterServer, folder: Path, open_kernel: Open, tells_ids: bool
+) -> None:
+    path = write(folder / "a.ipynb", "price = 1", "other = price + 1", "print(other)")
+    kernel = await open_kernel(kernel_server, name_below(kernel_server, path), tells_ids=tells_ids)
+    await kernel.run("price = 1", "c0")
+    await kernel.run("%lsp_check --auto on", "auto")
+    news = [
+        await kernel.run("def helper(number: int) -> int:\n    return number + price", "n1"),
+        await kernel.run("text = helper(2)", "n2"),
+        await kernel.run("helper(3)", "n3"),
+    ]
+    report = (await kernel.run("%%lsp_check\nhelper(1) + text + gone", "n4")).report
+    found = [found for cell in report["cells"] for found in cell["diagnostics"]]
+    assert [(one["line"], one["code"]) for one in found] == [(2, "unresolved-reference")]
+    assert "with what ran since" in report["content"]
+    for outputs in news:
+        assert "new error" not in outputs.text.replace("no new error", "")
+        assert "fixed" not in outputs.text.replace(", 0 fixed", "")
 
 
 async def test_a_checked_cell_does_not_run(kernel_server: JupyterServer, folder: Path, open_kernel: Open) -> None:
