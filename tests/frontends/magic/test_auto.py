@@ -39,14 +39,16 @@ class Runs:
         self.submitted: list[concurrent.futures.Future[LspCheck]] = []
         self.shown: list[str] = []
         events = SimpleNamespace(register=lambda *_: None, unregister=lambda *_: None)
-        self._auto = AutoCheck(SimpleNamespace(events=events), self._submit)
+        self._auto = AutoCheck(
+            SimpleNamespace(events=events), self._submit, lambda source: source.startswith("%lsp_check")
+        )
         monkeypatch.setattr("IPython.display.display", lambda news: self.shown.append(repr(news)))
         self._next: LspCheck | None = None
 
-    def run(self, answer: LspCheck | None = None) -> None:
+    def run(self, answer: LspCheck | None = None, *, source: str = "x = 1") -> None:
         """A cell runs; its check is done at once, or later."""
         self._next = answer
-        self._auto.after_run(SimpleNamespace(info=SimpleNamespace(store_history=True)))
+        self._auto.after_run(SimpleNamespace(info=SimpleNamespace(store_history=True, raw_cell=source)))
 
     def _submit(self) -> "concurrent.futures.Future[LspCheck]":
         future: concurrent.futures.Future[LspCheck] = concurrent.futures.Future()
@@ -70,6 +72,13 @@ def test_the_first_verdict_is_not_cut_short(runs: Runs) -> None:
     runs.run()
     runs.run()
     assert [future.cancelled() for future in runs.submitted[3:]] == [True, False]
+
+
+def test_a_cell_that_only_asks_brings_no_news_but_the_first(runs: Runs) -> None:
+    runs.run(check_with(), source="%lsp_check --auto on")
+    runs.run(check_with(), source="%lsp_check")
+    runs.run(check_with())
+    assert len(runs.submitted) == 2
 
 
 def test_what_a_cut_check_found_is_shown_by_the_next(runs: Runs) -> None:
