@@ -8,8 +8,8 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from jupyter_lsp_agent.frontends.cli_arguments import PROGRAM, USAGE_ERROR, Traits, UsageError, parse_arguments
@@ -59,18 +59,15 @@ def _run(options: argparse.Namespace, traits: Traits) -> int:
     from jupyter_lsp_agent.frontends.cli_console import standard_console
 
     settings = _load_settings(options, traits)
-    _show_warnings()
     as_json = getattr(options, "json", False) or getattr(options, "format", "") in {"json", "jsonl"}
     console = standard_console(json=as_json, progress=not getattr(options, "no_progress", True))
-    try:
+    with _warnings_shown(), closing(console):
         if options.command in {"install", "uninstall", "trust"}:
             from jupyter_lsp_agent.frontends.cli_install import run_install, run_trust, run_uninstall
 
             run = {"install": run_install, "uninstall": run_uninstall, "trust": run_trust}[options.command]
             return run(options, settings, console)
         return asyncio.run(_until_terminated(_command(options, settings, console)))
-    finally:
-        console.close()
 
 
 async def _command(options: argparse.Namespace, settings: "Settings", console: "Console") -> int:
@@ -139,14 +136,18 @@ def _option_values(options: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
-def _show_warnings() -> None:
-    """Warnings of the package on standard error, a line each."""
+@contextmanager
+def _warnings_shown() -> Iterator[None]:
+    """Warnings of the package on standard error, a line each, for as long as the command runs."""
     logger = logging.getLogger("jupyter_lsp_agent")
-    if not logger.handlers:
-        handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(_OneLine())
-        handler.setLevel(logging.WARNING)
-        logger.addHandler(handler)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine())
+    handler.setLevel(logging.WARNING)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 class _OneLine(logging.Formatter):

@@ -173,10 +173,18 @@ def _is_trusted(path: Path, surroundings: Surroundings) -> bool:
 
 
 def _read_kernel(program: Path, surroundings: Surroundings) -> PythonEnvironment:
-    if program == Path(sys.executable):
+    if _is_our_program(program, surroundings):
         return surroundings.own
     is_python = program.name.lower().startswith("python")
     return read_environment(prefix_of(program), program if is_python else None)
+
+
+def _is_our_program(program: Path, surroundings: Surroundings) -> bool:
+    """Whether a program is the one that runs us, by whatever name: `bin/python` and `bin/python3` are one."""
+    if program == Path(sys.executable):
+        return True
+    is_ours = program.resolve() == Path(sys.executable).resolve()
+    return is_ours and prefix_of(program).resolve() == surroundings.own.prefix.resolve()
 
 
 def _find_project_environment(folder: Path, boundary: Path, surroundings: Surroundings) -> Interpreter | None:

@@ -13,6 +13,7 @@ from jupyter_lsp_agent.core.errors import SettingsError
 from jupyter_lsp_agent.servers.environments import prefix_of, read_environment, read_own_environment
 from jupyter_lsp_agent.servers.interpreters import Interpreter, Surroundings, resolve_interpreter
 from tests.support.environments import kernelspec, real_venv, site_packages
+from tests.support.jupyter_server import PACKAGE_ROOT
 
 VERSION = tuple(sys.version_info[:2])
 
@@ -243,6 +244,24 @@ def test_everything_that_a_server_is_told_is_in_the_key(world):
         replace(found, extra_paths=(prefix,)),
     ]
     assert len({found.key, *(other.key for other in others)}) == 5
+
+
+def test_one_program_under_two_names_is_one_environment(tmp_path: Path) -> None:
+    """A kernelspec names `bin/python`, and we run as `bin/python3`: what is open in a server is shared all the same."""
+    ours = real_venv(tmp_path / "ours")
+    kernelspec(tmp_path / "kernels", "ours", str(ours / "bin" / "python"))
+    code = (
+        "from pathlib import Path\n"
+        "from jupyter_lsp_agent.servers.interpreters import Surroundings, resolve_interpreter\n"
+        f"folder, around = Path({str(tmp_path)!r}), Surroundings({{}}, (Path({str(tmp_path / 'kernels')!r}),))\n"
+        "keys = {resolve_interpreter(folder, folder, surroundings=around, kernel_name=name).key"
+        " for name in (None, 'ours')}\n"
+        "print(len(keys))"
+    )
+    path = [str(PACKAGE_ROOT), *(entry for entry in sys.path if "site-packages" in entry)]
+    program = [ours / "bin" / "python3", "-c", "import sys; sys.path += " + repr(path) + "\n" + code]
+    done = subprocess.run(program, check=True, capture_output=True, text=True, env={}, cwd=tmp_path)
+    assert done.stdout.strip() == "1"
 
 
 def test_a_file_that_cannot_be_run_is_no_interpreter(tmp_path: Path) -> None:
