@@ -6,7 +6,8 @@ fixed it has left the baseline. So only two verdicts are ever compared, the last
 What was not looked at is neither fixed nor new. A finding that is missing stays in the last verdict, carried, where
 its cell does not parse, its lines were not checked, or its chain gave no answer; and, while any cell does not parse,
 where its own cell has not changed, since servers then know less of what other cells define. A finding about the
-syntax itself is looked at whenever its cell is, unless another fault stands before it.
+syntax itself is looked at whenever its cell is, unless another fault stands before it. Where the content is the same,
+servers knew as much of it the last time: what they found then and do not find now is fixed, by a change elsewhere.
 
 Everything is a pure function: a caller that must change no state (a dry run, proposed content, a revision) drops
 `DiagnosticDelta.last`.
@@ -117,6 +118,7 @@ class _Comparison:
         self._shift = build_line_shift(last.cells, current.cells)
         self._found = _distinct(current)
         self._silent = current.judges.silent_chains()
+        self._is_same_content = last.cells == current.cells and last.unparsed == current.unparsed
         self._new_of_old = match_findings(
             last.findings,
             self._found,
@@ -168,6 +170,8 @@ class _Comparison:
             return not old.of_unparsed_cell or self._is_behind_a_fault(old.finding.start)
         if old.finding.chain in self._silent or any(lines.holds(place) for lines in self._current.unchecked):
             return True
+        if self._is_same_content and not old.carried:
+            return False
         return bool(self._current.unparsed) and self._shift.has_same_code(old.finding.cell_index)
 
     def _is_behind_a_fault(self, start: CellPlace) -> bool:

@@ -22,6 +22,9 @@ from jupyter_lsp_agent.diagnostics.render_parts import (
 if TYPE_CHECKING:  # the report renders itself through this module
     from jupyter_lsp_agent.diagnostics.report import CellReference, Report, ReportedDiagnostic
 
+MAX_FIXED = 5
+"""Findings that are gone, named."""
+
 _INDENT = "    "
 
 
@@ -43,6 +46,7 @@ def excerpt_lines(diagnostic: "ReportedDiagnostic", width: int = MAX_LINE_CHARAC
 def _lines(report: "Report") -> Iterator[str]:
     yield f"{title_of(report)}: {head_of(report)}"
     yield from finding_lines(report, _finding, _cell)
+    yield from _fixed(report)
     for path, other in report.other_files.items() if report.counts else ():
         yield f"{clean_path(path)}: " + other_file_head(other)
         for diagnostic in other:
@@ -52,12 +56,22 @@ def _lines(report: "Report") -> Iterator[str]:
         yield omitted
 
 
+def _fixed(report: "Report") -> Iterator[str]:
+    for diagnostic in report.fixed[:MAX_FIXED]:
+        yield f"fixed: {_headline(diagnostic)}"
+    if len(report.fixed) > MAX_FIXED:
+        yield f"fixed: {len(report.fixed) - MAX_FIXED} more"
+
+
 def _finding(diagnostic: "ReportedDiagnostic") -> Iterator[str]:
-    place = f"{_cell(diagnostic.cell)}{place_of(diagnostic)}"
-    code = f" [{diagnostic.code}]" if diagnostic.code else ""
-    yield f"{place} {severity_of(diagnostic)}: {message_of(diagnostic)}{code}"
+    yield _headline(diagnostic, f" {severity_of(diagnostic)}:")
     for line in excerpt_lines(diagnostic, MAX_LINE_CHARACTERS - len(_INDENT)) or ():
         yield _INDENT + line
+
+
+def _headline(diagnostic: "ReportedDiagnostic", severity: str = "") -> str:
+    code = f" [{diagnostic.code}]" if diagnostic.code else ""
+    return f"{_cell(diagnostic.cell)}{place_of(diagnostic)}{severity} {message_of(diagnostic)}{code}"
 
 
 def _cell(cell: "CellReference | None") -> str:

@@ -34,7 +34,7 @@ from jupyter_lsp_agent.service.discovery import (
     discover,
     path_in_repository,
 )
-from jupyter_lsp_agent.service.history import UnusableRevisionError
+from jupyter_lsp_agent.service.history import NoRepositoryError, UnusableRevisionError
 from jupyter_lsp_agent.service.requests import CheckRequest
 from jupyter_lsp_agent.service.settings import Settings
 from jupyter_lsp_agent.service.unforeseen import describe_unforeseen
@@ -188,6 +188,8 @@ async def _check_one(service: CheckingService, request: CheckRequest) -> Report:
         return await service.check(request)
     except (SettingsError, UnusableRevisionError):  # true of all files, and told once
         raise
+    except NoRepositoryError as error:
+        return _failed(request, f"{error}, or compare with a file by `--baseline FILE`")
     except JupyterLspAgentError as error:
         return _failed(request, f"{error}")
     except Exception as error:  # a mistake of ours on one file must not cost the verdicts on the others

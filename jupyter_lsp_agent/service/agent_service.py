@@ -107,8 +107,9 @@ class AgentService:
         """
         began_seconds = self._clock.monotonic_seconds() - spent_seconds
         question = asked.question
+        read = self._documents.read if asked.content is None else self._documents.read_or_empty
         try:
-            document = await self._documents.read(question.name)
+            document = await read(question.name)
         except UncheckableError as error:
             return _no_verdict(question.name, error.reason, str(error))
         request = await self._request(asked, document, user)

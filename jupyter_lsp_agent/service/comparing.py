@@ -200,11 +200,11 @@ def _line(cell: Cell, line: int) -> str:
 
 
 def read_cells(path: Path, data: bytes) -> tuple[Cell, ...] | None:
-    """The cells of a document's bytes, a plain file as one cell; `None` where they cannot be read."""
+    """The cells of a document's bytes, a plain file as one cell; `None` where they cannot be read. None are none."""
     try:
         if document_kind(path) is DocumentKind.TEXT:
             return (Cell(0, None, CellKind.CODE, decode_text(path, data)),)
-        return read_notebook(data, path.name).cells
+        return read_notebook(data, path.name).cells if data else ()
     except (NotebookError, UncheckableError):
         return None
 

@@ -53,6 +53,10 @@ class RevisionError(InvalidRequestError):
     """A revision cannot be read; the text says why, and what to do about it."""
 
 
+class NoRepositoryError(RevisionError):
+    """The document is in no repository."""
+
+
 class UnusableRevisionError(RevisionError):
     """It cannot be read for any file of this repository: there is no such revision, or no git."""
 
@@ -133,7 +137,7 @@ def _commit(folder: Path, revision: str, git: GitProgram) -> str:
 def _run(git: GitProgram, folder: Path, *arguments: str) -> bytes:
     done = _call(git, folder, *arguments)
     if done.returncode:
-        raise RevisionError(_explain(folder, done.stderr.decode("utf-8", "replace")))
+        raise _explain(folder, done.stderr.decode("utf-8", "replace"))
     return done.stdout
 
 
@@ -154,15 +158,17 @@ def _call(git: GitProgram, folder: Path, *arguments: str) -> subprocess.Complete
         raise RevisionError(f"git could not be run in {folder.name} ({error}): reinstall git") from None
 
 
-def _explain(folder: Path, stderr: str) -> str:
+def _explain(folder: Path, stderr: str) -> RevisionError:
     dubious = _DUBIOUS.search(stderr)
     if dubious:
-        return (
+        return RevisionError(
             f"git does not read {dubious[1]}, since it belongs to another user; if you trust it, run "
             f"`git config --global --add safe.directory {dubious[1]}`"
         )
     if "not a git repository" in stderr:
-        return f"{folder.name} is in no git repository, so it has no revisions; use `--baseline FILE` there"
+        return NoRepositoryError(
+            f"{folder.name} is in no git repository, so nothing can be compared with a revision: ask without one"
+        )
     lines = [line for line in stderr.splitlines() if line.strip()]
     said = lines[-1].removeprefix("fatal: ") if lines else "no reason given"
-    return f"git could not read the revision ({said}); `git fetch` gets objects that are missing"
+    return RevisionError(f"git could not read the revision ({said}); `git fetch` gets objects that are missing")

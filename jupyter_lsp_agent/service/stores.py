@@ -113,6 +113,10 @@ class DocumentStore(Protocol):
         """The document as it is now: the shared one where it is open, else the stored one."""
         ...
 
+    async def read_or_empty(self, name: str) -> OpenedDocument:
+        """As `read`, or an empty document where none is stored under a name that a new one may have."""
+        ...
+
     async def write(self, document: OpenedDocument, change: DocumentChange, plan: PlanChange) -> WrittenDocument:
         """Write `change` to where `document` was read from.
 

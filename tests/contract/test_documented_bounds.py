@@ -6,6 +6,7 @@ import pytest
 
 from jupyter_lsp_agent.diagnostics.facts import ViewOptions
 from jupyter_lsp_agent.diagnostics.render_delta import FLOOD
+from jupyter_lsp_agent.diagnostics.render_text import MAX_FIXED
 from jupyter_lsp_agent.service.dependents import MAX_REMEMBERED
 from jupyter_lsp_agent.service.other_files import MAX_FILES, MAX_FINDINGS
 from jupyter_lsp_agent.service.sessions import SessionLimits
@@ -22,6 +23,7 @@ REST = (
 )
 AGENTS = (
     f"the last {MAX_REMEMBERED} documents that were checked: at most {MAX_FILES} of them, {MAX_FINDINGS} findings each",
+    f"names the first {MAX_FIXED}",
     f"capped at {ViewOptions().max_total} findings",
     f"more than {FLOOD} new ones",
     f"{HOURS} is forgotten, as is the longest unused of more than {LIMITS.max_files} documents",

@@ -119,6 +119,18 @@ def test_unchecked_cells_are_said():
     assert ": cell magic %%bash has no server)" in report(cells, unchecked=gaps[:2]).to_text()
 
 
+def test_what_is_fixed_is_named_and_at_most_five_of_it():
+    gone = tuple(finding(0, message=f"Name `n{index}` used when not defined", code="name") for index in range(7))
+    told = report(code_cells("x"), baseline="session", fixed=tuple(report(code_cells("x"), *gone[:2], view=ALL)))
+    assert told.to_text().split("\n")[1:] == [
+        "fixed: cell 0 (c0) 1:1 Name `n0` used when not defined [name]",
+        "fixed: cell 0 (c0) 1:1 Name `n1` used when not defined [name]",
+    ]
+    many = report(code_cells("x"), baseline="session", fixed=tuple(report(code_cells("x"), *gone, view=ALL)))
+    assert len(many.to_text().split("\n")) == 1 + 5 + 1
+    assert many.to_text().endswith("\nfixed: 2 more")
+
+
 def test_other_files_follow():
     elsewhere = report(code_cells("y"), finding(0, Status.INTRODUCED))
     mixed = (*elsewhere, *report(code_cells("y"), finding(0, severity=DiagnosticSeverity.WARNING), view=ALL))

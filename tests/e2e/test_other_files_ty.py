@@ -126,3 +126,33 @@ async def test_a_module_that_is_another_on_disk_by_now_is_not_taken_for_what_it_
         base.write_text(BAD)
         assert told(await check(service, base)) == {"middle.py": ([None], 0)}
         assert not (await check(service, notebook)).errors
+
+
+@pytest.mark.parametrize(
+    "older",
+    [
+        pytest.param(("print(undefined_1)", "print(undefined_2)"), id="names"),
+        pytest.param(("print(undefined_1)", "def f(:"), id="a cell that does not parse"),
+        pytest.param(("helpers.old('a')", "helpers.older('b')"), id="errors alike"),
+        pytest.param(("import no_such_module", "!ls\nprint(undefined_1"), id="an import"),
+    ],
+)
+async def test_a_mend_is_told_of_a_notebook_that_has_older_errors_of_its_own(
+    tmp_path: Path, older: tuple[str, str]
+) -> None:
+    helpers = tmp_path / "helpers.py"
+    helpers.write_text(GOOD)
+    notebook = write_notebook(tmp_path / "n.ipynb", "import helpers", *older, "helpers.load('a')")
+    async with opened_service(TY, tmp_path) as service:
+        await check(service, notebook)
+        await check(service, helpers)
+        for _ in range(2):
+            helpers.write_text(BAD)
+            assert told(await check(service, helpers)) == {"n.ipynb": ([3], 0)}
+            helpers.write_text(GOOD)
+            assert told(await check(service, helpers)) == {"n.ipynb": ([], 1)}
+            helpers.write_text(GOOD + "\n")
+            assert told(await check(service, helpers)) == {}
+        report = await check(service, notebook)
+        assert report.counts is not None
+        assert (report.counts.introduced, report.counts.outstanding, report.counts.carried) == (0, 0, 0)

@@ -103,7 +103,7 @@ def test_a_repository_without_commits_has_no_head(repository: Repository) -> Non
 
 
 def test_outside_a_repository_is_told_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(RevisionError, match=r"in no git repository.*--baseline"):
+    with pytest.raises(RevisionError, match=r"in no git repository.*: ask without one$"):
         read_at_revision(tmp_path / "a.ipynb", "HEAD", find_git({}, os.environ["PATH"].split(os.pathsep)))
 
 

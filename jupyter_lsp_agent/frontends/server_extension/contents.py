@@ -15,6 +15,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from jupyter_lsp_agent.service.threads import beside_the_loop
 from jupyter_lsp_agent.service.writing import write_file
 
 _OWN_MODULES = "jupyter_server.services.contents."
+_CREATE = "create it first, with Jupyter's own `PUT api/contents/PATH`, or check it with `content`"
 _LOGGER = logging.getLogger("jupyter_lsp_agent")
 
 
@@ -81,8 +83,19 @@ class ContentsStore:
             UncheckableError: it is too large.
         """
         await self._refuse_hidden(name)
-        data = await self._read_bytes(name)
+        try:
+            data = await self._read_bytes(name)
+        except HTTPError as error:
+            if error.status_code == HTTPStatus.NOT_FOUND and await self._may_be_created(name):
+                raise HTTPError(error.status_code, f"{name} does not exist: {_CREATE}") from None
+            raise
         return OpenedDocument(name, self.location(name), data, ContentSource.CONTENTS, self.boundary)
+
+    async def read_or_empty(self, name: str) -> OpenedDocument:
+        """As `read`, or an empty document where nothing is stored and something may be."""
+        if await self._may_be_created(name):
+            return OpenedDocument(name, self.location(name), b"", ContentSource.CONTENTS, self.boundary)
+        return await self.read(name)
 
     async def write(self, document: OpenedDocument, change: DocumentChange, plan: PlanChange) -> WrittenDocument:
         """Write an edited document.
@@ -112,6 +125,33 @@ class ContentsStore:
             return
         if await ensure_async(self._manager.is_hidden(name)):
             raise HTTPError(404, f"file or directory does not exist: {name!r}")
+
+    async def _may_be_created(self, name: str) -> bool:
+        """Whether a name is free, in a folder that the manager serves. A link that leads nowhere is not free."""
+        try:
+            if await self._is_taken(name):
+                return False
+            is_hidden = not self._manager.allow_hidden and await ensure_async(self._manager.is_hidden(name))
+            folder = name.rpartition("/")[0]
+            return not is_hidden and await self._is_folder(folder)
+        except HTTPError:
+            return False
+
+    async def _is_folder(self, name: str) -> bool:
+        if not self.has_files:
+            return bool(await ensure_async(self._manager.dir_exists(name)))
+        return bool((await self._get(name, content=False))["type"] == "directory")
+
+    async def _is_taken(self, name: str) -> bool:
+        if not self.has_files:
+            return bool(await ensure_async(self._manager.exists(name)))
+        try:
+            self.location(name).lstat()
+        except FileNotFoundError:
+            return False
+        except (OSError, ValueError):
+            pass  # what is wrong with the name is told when it is read
+        return True
 
     async def _read_bytes(self, name: str) -> bytes:
         require_moderate_size(name, self._file_size(name) if self.has_files else await self._size(name))

@@ -59,6 +59,12 @@ class LiveStore:
             return await self._stored.read(name)
         return OpenedDocument(name, self.location(name), _data(shared), ContentSource.LIVE, self._stored.boundary)
 
+    async def read_or_empty(self, name: str) -> OpenedDocument:
+        """As `read`, or an empty document where the store behind it has none yet."""
+        if await self._shared(name, copy=False) is None:
+            return await self._stored.read_or_empty(name)
+        return await self.read(name)
+
     async def write(self, document: OpenedDocument, change: DocumentChange, plan: PlanChange) -> WrittenDocument:
         """Write to where it was read from.
 

@@ -63,7 +63,10 @@ async def kernel(tmp_path: Path) -> AsyncIterator[NotebookKernel]:
         ("%lsp_check --auto", "expected one argument"),
         ("%lsp_check --auto on --all", "goes with no other argument"),
         ("%lsp_check --baseline yesterday", "none, session or git:REV"),
-        ("%lsp_check a.ipynb --baseline git:HEAD", "no git repository"),
+        (
+            "%lsp_check a.ipynb --baseline git:HEAD",
+            "in no git repository, so nothing can be compared with a revision: ask without one",
+        ),
         ("%lsp_check a.ipynb --cell 7", "there is no cell 7"),
     ],
 )

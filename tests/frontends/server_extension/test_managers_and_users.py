@@ -19,6 +19,9 @@ def test_contents_without_files_are_checked_and_edited(tmp_path, path):
     content = notebook_object(["a = 1", "print(a)\nimport helpers"])
     with jupyter_server(tmp_path, config=_MEMORY) as server:
         model = {"type": "notebook", "format": "json", "content": content}
+        assert server.check("free.ipynb", content=content, session="s")["counts"]["introduced"] == 1
+        assert server.post("check", path=".hidden.ipynb", content=content).status == 404
+        assert server.post("check", path="nowhere/free.ipynb", content=content).status == 404
         assert server.contents("PUT", path, model).status in {200, 201}
         cells = server.get("cells", path=path).json["cells"]
         assert [cell["source"] for cell in cells] == ["a = 1", "print(a)\nimport helpers"]

@@ -21,10 +21,18 @@ _PATHS = {
     "loop.ipynb": False,
     "sub": None,
     "missing.ipynb": False,
+    ".missing.ipynb": False,
+    ".hidden/missing.ipynb": False,
+    "../missing.ipynb": False,
+    "sub/../../missing.ipynb": False,
+    "nowhere/missing.ipynb": False,
     "~/n.ipynb": False,
     "n.ipynb\\..\\..\\outside.ipynb": False,
 }
 """Whether they are served; `None`: as the contents API does it."""
+_FREE = ("missing.ipynb", "n.ipynb\\..\\..\\outside.ipynb")
+_FREE_AND_HIDDEN = (".missing.ipynb", ".hidden/missing.ipynb")
+"""Names that are free, in a folder that is served."""
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["hidden files are hidden", "hidden files are served"])
@@ -76,6 +84,9 @@ def test_a_document_is_served_where_jupyter_serves_it(places, path, call):
     expected = _is_served(server, path)
     if _PATHS[path] is not None and not (".hidden" in path and serves_hidden):
         assert expected == _PATHS[path]
+    # A new document may be checked before it exists, where Jupyter would let it be made.
+    free = (*_FREE, *(_FREE_AND_HIDDEN if serves_hidden else ()))
+    expected = expected or (call == "check of a content" and path in free)
     answer = _CALLS[call](server, path)
     assert (answer.status == 200) == expected, answer.text
     assert answer.status < 500

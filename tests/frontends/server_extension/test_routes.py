@@ -78,6 +78,23 @@ def test_a_check_of_proposed_content_leaves_the_stored_one(server, folder):
     assert (folder / "n.ipynb").read_bytes() == before
 
 
+def test_content_is_checked_before_its_document_exists(server, folder):
+    path, wrong = f"{folder.name}/new.ipynb", notebook_object(["a = 1", "print(dff)"])
+    for session in (None, "s"):
+        report = server.check(path, content=wrong, **({} if session is None else {"session": session}))
+        status = "present" if session is None else "introduced"
+        found = [(cell["cell_index"], item["status"]) for cell in report["cells"] for item in cell["diagnostics"]]
+        assert (report["verdict"], report["content_source"], found) == ("errors", "request", [(1, status)])
+    assert server.check(f"{folder.name}/new.py", content="print(dff)\n")["verdict"] == "errors"
+    assert not any(folder.iterdir())
+    missing = server.post("edits", path=path, edits=[{"op": "append", "cell_type": "code", "source": "a"}])
+    assert (missing.status, "PUT api/contents" in missing.json["message"]) == (404, True)
+    assert server.contents("PUT", path, {"type": "notebook", "content": wrong}).status == 201
+    # The session met the document when nothing was stored.
+    report = server.check(path, session="s")
+    assert (report["baseline"], report["counts"]["preexisting"], report["counts"]["introduced"]) == ("session", 0, 1)
+
+
 def test_content_that_is_remembered_is_what_the_next_check_is_compared_with(server, folder):
     """An editor holds what is not saved: its errors are new once, and mended once."""
     before = write_notebook(folder / "n.ipynb", "a = 1", "a")
