@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         Verdict,
     )
     from jupyter_lsp_agent.frontends.python import (
+        CheckOptions,
+        QueryOptions,
         async_check_notebook,
         async_query_notebook,
         check_notebook,
@@ -40,11 +42,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CellReport",
+    "CheckOptions",
     "Counts",
     "DiagnosticSeverity",
     "JupyterLspAgentError",
     "NoVerdictReason",
     "QueryAnswer",
+    "QueryOptions",
     "Report",
     "ReportedDiagnostic",
     "ServerReport",
@@ -73,7 +77,14 @@ _MODULES = {
         "Unchecked",
         "Verdict",
     ),
-    "frontends.python": ("async_check_notebook", "async_query_notebook", "check_notebook", "query_notebook"),
+    "frontends.python": (
+        "CheckOptions",
+        "QueryOptions",
+        "async_check_notebook",
+        "async_query_notebook",
+        "check_notebook",
+        "query_notebook",
+    ),
     "navigation.answer": ("QueryAnswer",),
 }
 _HOMES = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}

@@ -48,6 +48,16 @@ def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + _ELLIPSIS
 
 
+def shorten_at_word(text: str, limit: int) -> str:
+    """The same, cut between two words where there are any in the second half of what is left."""
+    short = shorten(text, limit)
+    if short == text or text[limit - 1].isspace():
+        return short
+    kept = short[: -len(_ELLIPSIS)]
+    end = kept.rfind(" ", limit // 2)
+    return short if end < 0 else kept[:end] + " " + _ELLIPSIS
+
+
 def _escape(match: re.Match[str]) -> str:
     point = ord(match.group())
     if 0xDC80 <= point <= 0xDCFF:  # a byte of a name that is no UTF-8, as os.fsdecode keeps it

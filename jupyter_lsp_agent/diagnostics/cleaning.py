@@ -16,6 +16,7 @@ from jupyter_lsp_agent.core.printable import (
     escape_hidden,
     one_line,
     shorten,
+    shorten_at_word,
     visible_line,
 )
 
@@ -29,6 +30,7 @@ __all__ = [
     "clean_source_line",
     "headline_of",
     "shorten",
+    "shorten_at_word",
 ]
 
 MAX_SOURCE_LINE_CHARACTERS = 2000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
-from jupyter_lsp_agent.diagnostics.cleaning import clean_message, headline_of, shorten
+from jupyter_lsp_agent.diagnostics.cleaning import clean_message, headline_of, shorten, shorten_at_word
 from jupyter_lsp_agent.diagnostics.render_delta import is_flood
 from jupyter_lsp_agent.diagnostics.wording import cell_list, counted, counted_findings
 
@@ -20,6 +20,8 @@ MAX_LINE_CHARACTERS = 200
 
 _MAX_MESSAGE_CHARACTERS = 300
 _MAX_ID_CHARACTERS = 64
+_MAX_REASONS = 3
+_LEAST_OF_A_REASON = 80
 _STATUS_NOTES = {"outstanding": " (still there)", "preexisting": " (older)"}
 
 
@@ -120,14 +122,23 @@ def _hidden_state(report: "Report") -> Iterator[str]:
 def _not_judged(report: "Report") -> Iterator[str]:
     cells = sorted({unchecked.cell.cell_index for unchecked in report.unchecked})
     if cells:
-        reasons = dict.fromkeys(clean_message(unchecked.reason) for unchecked in report.unchecked)
-        why = shorten("; ".join(reasons), MAX_LINE_CHARACTERS)
-        yield f"{counted(len(cells), 'cell')} not wholly checked ({cell_list(cells)}: {why})"
+        yield f"{counted(len(cells), 'cell')} not wholly checked ({_why_not(report)})"
     if report.unmapped:
         yield f"{counted(len(report.unmapped), 'diagnostic')} of no cell line"
     for server in report.servers:
         if server.reason and server.freshness is None:
             yield f"{server.id} gave no answer ({shorten(clean_message(server.reason), MAX_LINE_CHARACTERS)})"
+
+
+def _why_not(report: "Report") -> str:
+    """The reasons, each behind the cells that it is true of."""
+    cells: dict[str, set[int]] = {}
+    for unchecked in report.unchecked:
+        cells.setdefault(clean_message(unchecked.reason), set()).add(unchecked.cell.cell_index)
+    told = list(cells.items())[:_MAX_REASONS]
+    each = max(_LEAST_OF_A_REASON, MAX_LINE_CHARACTERS // len(told))
+    parts = [f"{cell_list(sorted(where))}: {shorten_at_word(reason, each)}" for reason, where in told]
+    return "; ".join(parts) + ("; …" if len(cells) > len(told) else "")
 
 
 def _found(report: "Report", counts: "Counts") -> str:

@@ -47,7 +47,8 @@ below the current folder, the first server of its chain. Exit code: 0, or 2 wher
 
 _TRUST_DESCRIPTION = """\
 Let language servers run programs of a folder: the interpreter of its environment, its build scripts, its packages'
-own tools. Elsewhere these are only read, and a server that cannot do without running them is not started."""
+own tools. Elsewhere these are only read, and a server that cannot do without running them is not started. Without
+PATH: list the folders that are trusted."""
 
 
 class UsageError(Exception):
@@ -121,7 +122,9 @@ def _add_installs(commands: "argparse._SubParsersAction[_Parser]") -> None:
     uninstall = commands.add_parser("uninstall", help="remove a language server", description="Remove a server.")
     uninstall.add_argument("id", metavar="ID", help="a server that `install` installed")
     trust = commands.add_parser("trust", help="let servers run a folder's own programs", description=_TRUST_DESCRIPTION)
-    trust.add_argument("path", metavar="PATH", help="a folder; all that lies below it is trusted with it")
+    trust.add_argument(
+        "path", nargs="?", metavar="PATH", help="a folder, with all below it; without one, those trusted are listed"
+    )
     trust.add_argument("--remove", action="store_true", help="trust it no longer")
     for command in (install, uninstall):
         command.add_argument("--sys-prefix", action="store_true", help="in this environment, for all its users")

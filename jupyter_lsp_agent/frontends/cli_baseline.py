@@ -19,6 +19,7 @@ from jupyter_lsp_agent.diagnostics.baseline_file import (
     renew_baseline,
 )
 from jupyter_lsp_agent.diagnostics.report import Report
+from jupyter_lsp_agent.diagnostics.wording import counted
 from jupyter_lsp_agent.frontends.cli_arguments import UsageError
 from jupyter_lsp_agent.service.requests import Comparison
 
@@ -98,7 +99,7 @@ class _WrittenFile:
         except OSError as error:
             raise UsageError(f"{self._name} cannot be written ({error.strerror}): name another file") from None
         n_findings = sum(map(len, renewed.files.values()))
-        return f"{self._name}: {n_findings} known findings in {len(renewed.files)} files"
+        return f"{self._name}: {counted(n_findings, 'known finding')} in {counted(len(renewed.files), 'file')}"
 
 
 def _folder_of(name: str) -> Path:

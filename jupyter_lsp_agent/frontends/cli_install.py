@@ -1,4 +1,4 @@
-"""`install`, `uninstall` and `trust`: what servers there are, and what they may run."""
+"""`install`, `uninstall` and `trust`: what servers there are, and what they may run; each says what it did."""
 
 import argparse
 import signal
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from jupyter_lsp_agent.frontends.cli_arguments import USAGE_ERROR
+from jupyter_lsp_agent.frontends.cli_arguments import USAGE_ERROR, UsageError
 from jupyter_lsp_agent.frontends.cli_console import Console
 from jupyter_lsp_agent.service.installing import ServerInstalls
 from jupyter_lsp_agent.service.settings import Settings
-from jupyter_lsp_agent.service.trust import distrust, trust
+from jupyter_lsp_agent.service.trust import distrust, read_trusted_roots, trust
 
 
 def run_install(options: argparse.Namespace, settings: Settings, console: Console) -> int:
@@ -27,7 +27,7 @@ def run_install(options: argparse.Namespace, settings: Settings, console: Consol
         console.result("".join(f"{line}\n" for line in lines))
     else:
         with _ended_by_sigterm():
-            problems = installs.install(names)
+            problems = installs.install(names, lambda done: console.result(f"{done}\n"))
     for problem in problems:
         console.note(problem)
     return USAGE_ERROR if problems else 0
@@ -37,21 +37,44 @@ def run_uninstall(options: argparse.Namespace, settings: Settings, console: Cons
     """Remove a server; the exit code is 2 where it is not installed."""
     installs = ServerInstalls(settings, sys_prefix=options.sys_prefix, report=console.note)
     if installs.uninstall(options.id):
+        console.result(f"removed: {options.id}\n")
         return 0
     console.note(f"{options.id} is not installed there; `jupyter lsp-agent install --list` tells what is")
     return USAGE_ERROR
 
 
-def run_trust(options: argparse.Namespace, _settings: Settings, console: Console) -> int:
-    """Trust a folder, or no longer; the exit code is 2 where it was not trusted."""
+def run_trust(options: argparse.Namespace, settings: Settings, console: Console) -> int:
+    """Trust a folder, or no longer, or list those that are; the exit code is 2 where it was not trusted.
+
+    Raises:
+        UsageError: `--remove` without a folder.
+    """
+    if options.path is None:
+        if options.remove:
+            raise UsageError(
+                "trust --remove needs a PATH; `jupyter lsp-agent trust` lists the folders that are trusted"
+            )
+        _list_trusted(settings, console)
+        return 0
     folder = Path(options.path)
     if not options.remove:
         console.result(f"trusted: {trust(folder)}\n")
         return 0
     if distrust(folder):
+        console.result(f"no longer trusted: {folder.resolve()}\n")
         return 0
     console.note(f"{folder} was not trusted by this command; see `trusted_roots` in Jupyter's configuration")
     return USAGE_ERROR
+
+
+def _list_trusted(settings: Settings, console: Console) -> None:
+    folders = [
+        *(f"{folder}" for folder in read_trusted_roots()),
+        *(f"{folder} (the setting `trusted_roots`)" for folder in settings.trusted_roots),
+    ]
+    console.result("".join(f"{folder}\n" for folder in folders))
+    if not folders:
+        console.note("no folder is trusted; `jupyter lsp-agent trust PATH` trusts one")
 
 
 @contextmanager

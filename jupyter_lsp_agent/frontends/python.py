@@ -55,7 +55,8 @@ def check_notebook(path: str | os.PathLike[str], **options: Unpack[CheckOptions]
 
     Args:
         path: the document.
-        **options: see `CheckOptions`.
+        **options: `content`, `severity`, `ignore`, `server`, `python`, `since`, `timeout_seconds`, `max_per_cell`,
+            `max_total`; `help(CheckOptions)` says what they mean.
 
     Raises:
         InvalidRequestError: a revision that is none, or that cannot be read.
@@ -114,7 +115,8 @@ def query_notebook(path: str | os.PathLike[str], method: str, **options: Unpack[
         path: the document. What the answer quotes lies below the current folder.
         method: `hover`, `definition`, `references`, `signature_help` (of a place), `document_symbols`, or
             `workspace_symbols` (of names).
-        **options: see `QueryOptions`.
+        **options: `cell`, `line`, `column` (from 1), or for `workspace_symbols` a `query`; `max_results`, `server`,
+            `python`, `timeout_seconds`; `help(QueryOptions)` says what they mean.
 
     Raises:
         InvalidRequestError: no such method, or a place that is none.
@@ -162,7 +164,7 @@ async def _opened(settings: Settings) -> AsyncGenerator["NotebookDiagnosticsServ
 
 def _settings(options: CheckOptions) -> Settings:
     names: dict[str, Any] = {name: options[name] for name in ("severity", "ignore") if name in options}
-    return load_settings(names)
+    return load_settings(names, given_by="check_notebook")
 
 
 def _require_known(function: str, options: Mapping[str, object], known: Iterable[str]) -> None:

@@ -4,6 +4,7 @@ A place in a virtual document is a place in a cell, or none: what stands on line
 it stood somewhere. A place in a file is quoted only where the asker may read the file.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -38,6 +39,13 @@ _MAX_NAME_CHARACTERS = 200
 _MAX_LABEL_CHARACTERS = 1_000
 _MAX_PARAMETERS = 100
 _MAX_DEPTH = 20
+_MAX_LINES_BEFORE_A_NAME = 200
+_DECORATORS = ("@", "#[")
+_DEFINITIONS = (
+    r"^\s*(?:[\w()]+\s+)*(?:def|class|function|fn|func|struct|enum|interface|trait|type)\s+({name})(?!\w)",
+    r"^\s*({name})\s*(?::|=(?!=))",
+)
+"""Lines that say what a name is, in the languages that have decorators or the like: definitions, assignments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +165,24 @@ def own_first(places: Iterable[FoundPlace], own: str) -> tuple[FoundPlace, ...]:
     return tuple(sorted(places, key=lambda one: (one.path != own, one.path, _cell_of(one), one.range)))
 
 
+def best_first(symbols: Iterable[Symbol], query: str, own: str) -> tuple[Symbol, ...]:
+    """Symbols whose name is what was asked for before those that are only like it, else in the server's order.
+
+    Args:
+        symbols: as the server has them, which is often by its files.
+        query: the name, or a part of one.
+        own: the `uri_key` of the document that was asked about, whose symbols come before others as good.
+    """
+    folded = query.casefold()
+
+    def rank(symbol: Symbol) -> tuple[int, bool]:
+        name = symbol.name
+        likeness = (name == query, name.casefold() == folded, name.casefold().startswith(folded), True)
+        return likeness.index(True), symbol.location is None or uri_key(symbol.location.uri) != own
+
+    return tuple(sorted(symbols, key=rank))
+
+
 def _symbols(placer: Placer, symbols: Iterable[Symbol], container: str, depth: int) -> Iterator[FoundSymbol]:
     for symbol in symbols:
         if symbol.name.startswith(PREFIX):
@@ -206,17 +232,40 @@ def _inside(lines: list[str], place: TextRange) -> TextRange:
 
 
 def _at_name(lines: list[str], place: TextRange, name: str) -> TextRange:
-    """The place of `name` on the first line of a place that may be the whole of what has this name."""
-    line, start = lines[place.start.line], place.start.column
-    if not name or line[start : start + len(name)] == name:
+    """The place of `name` in a place that may be the whole of what has this name; else the place as it is."""
+    number, start = place.start.line, place.start.column
+    if not name or lines[number][start : start + len(name)] == name:
         return place
+    column = -1 if lines[number][start:].lstrip().startswith(_DECORATORS) else _word_in(lines[number], name, start)
+    if column < 0:
+        number, column = _defined_at(lines, place, name)
+    return place if column < 0 else _stretch(number, column, len(name))
+
+
+def _defined_at(lines: list[str], place: TextRange, name: str) -> tuple[int, int]:
+    """Line and column of `name` where it is defined, behind decorators and the like; the column is -1 where nowhere.
+
+    A definition is believed before an assignment, since a decorator's arguments on lines of their own look like one.
+    """
+    last = min(place.end.line, place.start.line + _MAX_LINES_BEFORE_A_NAME, len(lines) - 1)
+    for form in _DEFINITIONS:
+        pattern = re.compile(form.format(name=re.escape(name)))
+        for number in range(place.start.line, last + 1):
+            found = pattern.search(lines[number])
+            if found:
+                return number, found.start(1)
+    return place.start.line, -1
+
+
+def _stretch(line: int, column: int, length: int) -> TextRange:
+    return TextRange(TextPosition(line, column), TextPosition(line, column + length))
+
+
+def _word_in(line: str, name: str, start: int) -> int:
     column = line.find(name, start)
     while column >= 0 and not _is_word(line, column, len(name)):
         column = line.find(name, column + 1)
-    if column < 0:
-        return place
-    begin = TextPosition(place.start.line, column)
-    return TextRange(begin, TextPosition(begin.line, column + len(name)))
+    return column
 
 
 def _is_word(line: str, column: int, length: int) -> bool:

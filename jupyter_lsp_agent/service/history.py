@@ -129,7 +129,8 @@ def _commit(folder: Path, revision: str, git: GitProgram) -> str:
     name = _OBJECT_NAME.search(done.stdout.decode("ascii", "replace"))
     if done.returncode or name is None:
         raise UnusableRevisionError(
-            f"{folder.name} has no revision {revision!r}: name a commit, a branch or a tag of it"
+            f"the git repository that {folder.name} is in has no revision {revision!r}: "
+            "name a commit, a branch or a tag of it"
         )
     return name[0]
 

@@ -12,7 +12,7 @@ from jupyter_lsp_agent.core.errors import InstallError, JupyterLspAgentError, Se
 from jupyter_lsp_agent.core.files import read_regular_file
 from jupyter_lsp_agent.servers.commands import read_command_search, resolve_command
 from jupyter_lsp_agent.servers.install import Installer, is_installable
-from jupyter_lsp_agent.servers.installed import own_servers_folder, read_all_installed
+from jupyter_lsp_agent.servers.installed import InstalledServer, own_servers_folder, read_all_installed
 from jupyter_lsp_agent.servers.registry import ServerRegistry
 from jupyter_lsp_agent.servers.spec import ServerSpec
 from jupyter_lsp_agent.service.discovery import DiscoveredFile, DiscoveryOptions, discover
@@ -41,19 +41,12 @@ class ServerInstalls:
         self._installer = Installer(self._servers, search, report)
 
     def listing(self) -> list[str]:
-        """A line for each server that can be installed, and whether it is."""
+        """A line for each server that can be installed, and whether it is: by us, or elsewhere on this machine."""
         there = {one.server_id: one for one in read_all_installed(self._servers)}
         lines = []
         for spec in self._registry:
             if is_installable(spec):
-                found = there.get(spec.server_id)
-                state = (
-                    "not installed"
-                    if found is None
-                    else "installed"
-                    if found.is_of(spec.install)
-                    else "another version"
-                )
+                state = self._state(spec, there.get(spec.server_id))
                 lines.append(f"{spec.server_id:28} {state:16} {', '.join((*spec.install.pypi, *spec.install.npm))}")
         return lines
 
@@ -80,8 +73,12 @@ class ServerInstalls:
                 lines += [f"{plan.server_id}: {' '.join(command)}" for command in plan.commands]
         return lines, problems
 
-    def install(self, names: Sequence[str]) -> list[str]:
+    def install(self, names: Sequence[str], done: Callable[[str], None] = lambda _: None) -> list[str]:
         """Install these; a sentence for each that could not be, the others are there.
+
+        Args:
+            names: the servers' ids.
+            done: is told of each that is there, in a line.
 
         Raises:
             SettingsError: no server has such a name; then nothing was begun.
@@ -91,7 +88,10 @@ class ServerInstalls:
             raise InstallError(_OFF)
         problems = []
         for spec in [self._registry.get(name) for name in names]:
-            problems += self._install_one(spec)
+            lacking = self._install_one(spec)
+            problems += lacking
+            if not lacking:
+                done(f"installed: {' '.join((spec.server_id, *_version_of(spec)))}")
         return problems
 
     def uninstall(self, name: str) -> bool:
@@ -101,6 +101,12 @@ class ServerInstalls:
             SettingsError: no server has this name.
         """
         return self._installer.uninstall(self._registry.get(name).server_id)
+
+    def _state(self, spec: ServerSpec, found: InstalledServer | None) -> str:
+        """One or two words: how a server is there."""
+        if found is not None:
+            return "installed" if found.is_of(spec.install) else "another version"
+        return "not installed" if self._lack(spec) else "elsewhere"
 
     def _install_one(self, spec: ServerSpec) -> list[str]:
         try:
@@ -128,3 +134,10 @@ class ServerInstalls:
             return detect_language(read_notebook(read_regular_file(file.path, MAX_DOCUMENT_BYTES), file.display_path))
         except (OSError, NotebookError):
             return None
+
+
+def _version_of(spec: ServerSpec) -> tuple[str, ...]:
+    """The version that the server's own package is pinned to."""
+    pinned = next(iter((*spec.install.pypi, *spec.install.npm)), "")
+    version = pinned.rpartition("==" if "==" in pinned else "@")[2]
+    return (version,) if version else ()

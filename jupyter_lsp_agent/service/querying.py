@@ -26,6 +26,7 @@ from jupyter_lsp_agent.navigation.answer import Found, FoundHover, QueryAnswer, 
 from jupyter_lsp_agent.navigation.placing import (
     Placer,
     ShownDocument,
+    best_first,
     own_first,
     place_all,
     place_hover,
@@ -258,6 +259,8 @@ class Navigator:
             case QueryMethod.DOCUMENT_SYMBOLS:
                 return Outcome(place_symbols(Placer(shown), value))
         value = tuple(one for one in value if not is_of_a_notebook_file(one))
+        if asked.method is QueryMethod.WORKSPACE_SYMBOLS:  # before anything is capped
+            value = best_first(value, asked.query, own=uri_key(uri_from_path(subject.question.path)))
         locations = list(locations_of(value))
         others, too_many = await other_files(locations, shown, request.neighbours)
         placer = Placer(shown, others)

@@ -139,6 +139,7 @@ def describe_settings() -> Mapping[str, SettingDescription]:
 def load_settings(
     command_line: Mapping[str, Any] | None = None,
     *,
+    given_by: str = "the command line",
     typed: Mapping[str, Any] | None = None,
     environ: Mapping[str, str] | None = None,
     configuration: Sequence[SettingsSource] | None = None,
@@ -147,6 +148,7 @@ def load_settings(
 
     Args:
         command_line: values from options or a request; they win.
+        given_by: whose options those are, for messages.
         typed: settings of the command line that are still texts (`--LspAgent.wait_ms=100`).
         environ: the environment in place of this process's own.
         configuration: Jupyter's configuration, the strongest first; by default its files are read.
@@ -157,7 +159,7 @@ def load_settings(
     from jupyter_lsp_agent.service.jupyter_config import read_configuration
 
     sources = [
-        SettingsSource("the command line", command_line or {}),
+        SettingsSource(given_by, command_line or {}),
         SettingsSource("the command line", typed or {}, as_text=True, spelling=lambda name: f"--LspAgent.{name}"),
         environment_source(os.environ if environ is None else environ),
         *(read_configuration() if configuration is None else configuration),

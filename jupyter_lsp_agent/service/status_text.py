@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from jupyter_lsp_agent.diagnostics.wording import counted
+
 
 def render_status(status: Mapping[str, Any]) -> str:
     """The object of `GET status` as text, without a final line end."""
@@ -23,7 +25,8 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     if missing:
         yield "Not installed: " + ", ".join(server["id"] for server in missing)
     for server in status["running"]:
-        yield f"Running: {server['id']} for {server['root']}, {server['documents']} documents, {server['state']}"
+        documents = counted(server["documents"], "document")
+        yield f"Running: {server['id']} for {server['root']}, {documents}, {server['state']}"
     for server in status["broken"]:
         yield f"Failed: {server['id']} for {server['root']}: {server['reason']}"
     for install in status.get("installs", ()):

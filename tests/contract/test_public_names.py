@@ -5,9 +5,10 @@ import pytest
 import jupyter_lsp_agent
 
 NAMES = {
-    "CellReport", "Counts", "DiagnosticSeverity", "JupyterLspAgentError", "NoVerdictReason", "QueryAnswer", "Report",
-    "ReportedDiagnostic", "ServerReport", "SettingsError", "Status", "Unchecked", "Verdict", "__version__",
-    "async_check_notebook", "async_query_notebook", "check_notebook", "query_notebook",
+    "CellReport", "CheckOptions", "Counts", "DiagnosticSeverity", "JupyterLspAgentError", "NoVerdictReason",
+    "QueryAnswer", "QueryOptions", "Report", "ReportedDiagnostic", "ServerReport", "SettingsError", "Status",
+    "Unchecked", "Verdict", "__version__", "async_check_notebook", "async_query_notebook", "check_notebook",
+    "query_notebook",
 }  # fmt: skip
 
 

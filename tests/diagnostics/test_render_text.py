@@ -115,7 +115,8 @@ def test_unchecked_cells_are_said():
         for index, name in ((0, "bash"), (0, "bash"), (1, "html"))
     )
     cells = code_cells("%%bash\na\nb", "%%html\na\nb", "x")
-    assert "; 2 cells not wholly checked (" in report(cells, unchecked=gaps).to_text()
+    told = "cell 0: cell magic %%bash has no server; cell 1: cell magic %%html has no server"
+    assert f"; 2 cells not wholly checked ({told})" in report(cells, unchecked=gaps).to_text()
     assert ": cell magic %%bash has no server)" in report(cells, unchecked=gaps[:2]).to_text()
 
 
@@ -129,6 +130,20 @@ def test_what_is_fixed_is_named_and_at_most_five_of_it():
     many = report(code_cells("x"), baseline="session", fixed=tuple(report(code_cells("x"), *gone, view=ALL)))
     assert len(many.to_text().split("\n")) == 1 + 5 + 1
     assert many.to_text().endswith("\nfixed: 2 more")
+
+
+def test_long_reasons_are_each_told_and_end_with_a_word():
+    reasons = [f"{number} " + "abcdefgh " * 40 for number in range(5)]
+    gaps = tuple(
+        Unchecked(CellReference(number % 2), CellLine(0), CellLine(0), why) for number, why in enumerate(reasons)
+    )
+    head = report(code_cells("x", "y", "z"), unchecked=gaps).to_text()
+    told = head[head.index("(cell 0: 0 ") + 1 :].partition(")")[0].split("; ")
+    assert [one[:10] for one in told] == ["cell 0: 0 ", "cell 1: 1 ", "cell 0: 2 ", "…"]
+    for one in told[:3]:
+        assert set(one.split()[3:-1]) == {"abcdefgh"}
+        assert one.endswith(" …")
+        assert len(one) <= 90
 
 
 def test_other_files_follow():

@@ -29,7 +29,7 @@ def counts(done: Finished) -> list[dict[str, int]]:
 def test_a_written_baseline_is_quiet_until_something_is_new(tmp_path: Path) -> None:
     write_notebook(tmp_path / "a.ipynb", "x = 1", USE)
     first = check(tmp_path, "a.ipynb", "--write-baseline", "known.json")
-    assert (first.code, "known.json: 1 known findings in 1 files" in first.errors) == (1, True)
+    assert (first.code, "known.json: 1 known finding in 1 file\n" in first.errors) == (1, True)
     again = check(tmp_path, "a.ipynb", "--baseline", "known.json", "--format", "json")
     assert (again.code, counts(again), again.reports[0]["baseline"]) == (0, [{"preexisting": 1}], "file")
     write_notebook(tmp_path / "a.ipynb", "# moved", USE, "x = 1\nprint(another_name)")

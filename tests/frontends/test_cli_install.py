@@ -1,6 +1,8 @@
 """`install` and `uninstall` on the command line. npm is a small script, so that nothing is fetched."""
 
 import sys
+import tomllib
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -38,15 +40,29 @@ def folders(machine: Path) -> list[str]:
 
 
 def test_a_named_server_is_installed_listed_and_removed(machine, capsys):
-    assert main(["install", "prisma"]) == 0
+    catalogue = tomllib.loads((resources.files("jupyter_lsp_agent.servers") / "catalogue.toml").read_text("utf-8"))
+    [package] = catalogue["servers"]["prisma"]["install"]["npm"]
+    for _ in range(2):  # the second time it is there
+        assert main(["install", "prisma"]) == 0
+        assert capsys.readouterr().out == f"installed: prisma {package.rpartition('@')[2]}\n"
     assert folders(machine) == ["prisma"]
-    capsys.readouterr()
     assert main(["install", "--list"]) == 0
     listed = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in listed if line.startswith("prisma")] == [["prisma", "installed"]]
     assert main(["uninstall", "prisma"]) == 0
+    assert capsys.readouterr().out == "removed: prisma\n"
     assert folders(machine) == []
     assert main(["uninstall", "prisma"]) == 2
+
+
+def test_a_server_that_is_there_without_this_command_is_not_called_missing(machine, capsys):
+    program = machine / "tools/prisma-language-server"
+    assert main(["install", "--list"]) == 0
+    assert "prisma not installed" in " ".join(capsys.readouterr().out.split())
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert main(["install", "--list"]) == 0
+    assert "prisma elsewhere" in " ".join(capsys.readouterr().out.split())
 
 
 def test_an_administrator_installs_for_all_users_of_the_environment(machine, monkeypatch):

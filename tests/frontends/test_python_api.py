@@ -4,7 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_lsp_agent import Report, SettingsError, Verdict, async_check_notebook, check_notebook
+from jupyter_lsp_agent import (
+    CheckOptions,
+    Counts,
+    QueryOptions,
+    Report,
+    ReportedDiagnostic,
+    SettingsError,
+    Verdict,
+    async_check_notebook,
+    check_notebook,
+    query_notebook,
+)
 from jupyter_lsp_agent.diagnostics.report import DocumentKind
 
 
@@ -73,7 +84,7 @@ def test_a_text_file():
 
 @pytest.mark.parametrize("options", [{"severity": "fatal"}, {"ignore": "F401"}])
 def test_a_wrong_option(options):
-    with pytest.raises(SettingsError):
+    with pytest.raises(SettingsError, match=f"^check_notebook: {next(iter(options))} "):
         check_notebook("n.ipynb", **options)
 
 
@@ -92,3 +103,20 @@ def test_a_report_is_short_where_it_is_shown(tmp_path: Path) -> None:
     report = check_notebook(tmp_path / "gone.ipynb")
     assert repr(report).startswith("<Report on ")
     assert len(repr(report)) < 300
+
+
+PAGE = Path(__file__).parents[2] / "docs/PYTHON.md"
+
+
+@pytest.mark.parametrize(("function", "options"), [(check_notebook, CheckOptions), (query_notebook, QueryOptions)])
+def test_every_option_is_in_the_functions_help_and_on_the_page_for_python(function, options):
+    page = PAGE.read_text("utf-8")
+    for name in options.__annotations__:
+        assert f"`{name}`" in function.__doc__
+        assert f"`{name}`" in page
+
+
+@pytest.mark.parametrize("shown", [ReportedDiagnostic, Counts])
+def test_every_attribute_is_on_the_page_for_python(shown):
+    page = PAGE.read_text("utf-8")
+    assert [name for name in shown.__slots__ if f"`{name}`" not in page] == []

@@ -15,6 +15,7 @@ from jupyter_lsp_agent.navigation.placing import (
     OtherFile,
     Placer,
     ShownDocument,
+    best_first,
     place_all,
     place_hover,
     place_symbols,
@@ -107,6 +108,55 @@ def test_a_symbol_is_placed_at_its_name_and_ours_are_left_out():
     found = place_symbols(PLACER, symbols)
     assert [(one.name, one.container_name) for one in found] == [("print", ""), ("two", "print"), ("two", "glue")]
     assert found[1].place.range == TextRange(TextPosition(1, 6), TextPosition(1, 9))
+
+
+# A server that gives the whole of a definition, and where in it the name stands.
+WHOLE = [
+    ("@dataclass\nclass Reading:\n    x: int", (1, 6)),
+    ("@register(Reading)\n@frozen\nclass Reading:\n    x: int", (2, 6)),
+    ("@register(\n    Reading=1,\n)\nclass Reading:\n    Reading = 1", (3, 6)),
+    ("@cache\nasync def Reading(): ...", (1, 10)),
+    ("#[derive(Debug)]\npub(crate) struct Reading {}", (1, 18)),
+    ("class Reading:\n    Reading = 1", (0, 6)),
+    ("sub Reading {\n    Reading = 1", (0, 4)),
+    ("a = (\n  1)\nReading: int = 2", (2, 0)),
+    ("@dataclass\nclass Readings:\n    'Reading'", (0, 0)),
+    ("@one\ndef other(Reading): ...\nReading == 1", (0, 0)),
+]
+
+
+@pytest.mark.parametrize(("text", "place"), WHOLE)
+def test_a_symbol_with_the_place_of_the_whole_is_placed_at_its_name(text, place):
+    lines = text.split("\n")
+    wire = WireRange(WirePosition(0, 0), WirePosition(len(lines) - 1, len(lines[-1])))
+    uri = DocumentUri("file:///w/m.py")
+    location = Location(uri, wire, PositionEncoding.UTF_16, None)
+    placer = Placer({}, {uri_key(uri): OtherFile("m.py", text, may_quote=True)})
+    [found] = place_symbols(placer, [Symbol("Reading", 5, "", "", location, None, ())])
+    start = found.place.range.start
+    assert (start.line, start.column) == place
+    assert lines[start.line] == found.place.source_line
+    if place != (0, 0):
+        assert found.place.range.end == TextPosition(start.line, start.column + len("Reading"))
+
+
+def test_the_name_that_was_asked_for_comes_before_those_like_it():
+    other = DocumentUri("file:///w/a.py")
+    names = ["test_reading", "Readings", "reading", "x_Reading", "Reading"]
+    symbols = [Symbol(name, 5, "", "", at(0, 0, 1, uri=uri), None, ()) for name in names for uri in (other, OWN)]
+    found = best_first(symbols, "Reading", own=uri_key(OWN))
+    assert [(one.name, one.location.uri == OWN) for one in found] == [
+        ("Reading", True),
+        ("Reading", False),
+        ("reading", True),
+        ("reading", False),
+        ("Readings", True),
+        ("Readings", False),
+        ("test_reading", True),
+        ("x_Reading", True),
+        ("test_reading", False),
+        ("x_Reading", False),
+    ]
 
 
 HOSTILE = "\x1b[31mred\x1b[0m\u202ereversed\u202c\x07 " + "x" * 10_000

@@ -3,6 +3,7 @@
 import pytest
 
 from jupyter_lsp_agent.core.errors import InvalidEditError, UnknownCellError
+from jupyter_lsp_agent.notebook.cell_refs import CellNames
 from jupyter_lsp_agent.notebook.edits import (
     Append,
     Delete,
@@ -14,6 +15,7 @@ from jupyter_lsp_agent.notebook.edits import (
     SetType,
     plan_edits,
 )
+from jupyter_lsp_agent.notebook.model import Cell, CellKind
 from jupyter_lsp_agent.notebook.reader import notebook_from_json
 
 
@@ -132,6 +134,23 @@ def test_a_duplicate_id_is_refused_and_its_index_is_not():
     with pytest.raises(InvalidEditError, match="2 cells have the id 'x'"):
         _plan([Replace("x", "y")], ids=["x", "x", "c", "d"])
     assert _plan([Replace(1, "y")], ids=["x", "x", "c", "d"]).cells[1].source == "y"
+
+
+@pytest.mark.parametrize(
+    ("ids", "told"),
+    [
+        (["a", "b", "a", None], "there are 'a', 'b'; or use an index, from 0"),
+        ([f"c{number}" for number in range(25)], "'c18', 'c19' and 5 more; or use an index, from 0"),
+        ([None], "the notebook's cells have none; use an index, from 0"),
+    ],
+)
+def test_who_names_an_unknown_cell_is_told_of_those_there_are(ids, told):
+    cells = [Cell(index, cell_id, CellKind.CODE, "") for index, cell_id in enumerate(ids)]
+    with pytest.raises(UnknownCellError) as unknown:
+        CellNames(cells).find("zz", '"cell"')
+    assert str(unknown.value).endswith(told)
+    with pytest.raises(UnknownCellError, match=r"the notebook has (25 cells|4 cells|1 cell)$"):
+        CellNames(cells).find(77, '"cell"')
 
 
 def test_an_id_made_in_the_batch_names_no_cell():

@@ -164,6 +164,19 @@ async def test_other_notebooks_with_the_name_are_shown_too(tmp_path):
     assert lines(symbols) == ["n.ipynb:cell 0 (c0):1:5: function load"]
 
 
+async def test_the_exact_name_in_the_asked_notebook_comes_before_any_cap(tmp_path):
+    likes = "\n".join(f"def a_load_{number}(): ..." for number in range(60))
+    write_notebook(tmp_path / "a.ipynb", likes + "\ndef load(): ...")
+    path = write_notebook(tmp_path / "n.ipynb", likes, "def load(path): ...")
+    async with navigating(["knows"], tmp_path) as service:
+        answer = await query(service, path, "workspace_symbols", query="load", max_results=2)
+    assert lines(answer) == [
+        "n.ipynb:cell 1 (c1):1:5: function load",
+        "a.ipynb:cell 0 (c0):61:5: function load",
+        "… 120 more",
+    ]
+
+
 # ── what servers say is not believed, and not shown as it comes ─────────────────────────────────────────────────────
 
 

@@ -48,3 +48,8 @@ def test_everything():
         "Running: ty for /r, 3 documents, running",
         "Failed: ruff for /r: it crashed",
     ]
+
+
+def test_one_document_is_one():
+    running = {"id": "ty", "root": "/r", "documents": 1, "state": "running"}
+    assert "Running: ty for /r, 1 document, running" in render_status(status(running=[running])).split("\n")

@@ -1,5 +1,6 @@
 """Trust of folders: kept where no workspace can write, taken back, and seen by the next check."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,14 @@ def test_a_file_that_says_nothing_trusts_nothing(tmp_path, text):
 def test_the_command(project, capsys):
     assert main(["trust", str(project)]) == 0
     assert capsys.readouterr().out == f"trusted: {project}\n"
+    assert main(["trust"]) == 0
+    assert capsys.readouterr().out == f"{project}\n"
+    assert main(["--LspAgent.trusted_roots=" + json.dumps([str(project / "below")]), "trust"]) == 0
+    assert capsys.readouterr().out == f"{project}\n{project}/below (the setting `trusted_roots`)\n"
     assert main(["trust", "--remove", str(project)]) == 0
+    assert capsys.readouterr().out == f"no longer trusted: {project}\n"
+    assert main(["trust"]) == 0
+    assert capsys.readouterr() == ("", "no folder is trusted; `jupyter lsp-agent trust PATH` trusts one\n")
+    assert main(["trust", "--remove"]) == 2
     assert main(["trust", "--remove", str(project)]) == 2
     assert main(["trust", str(project / "missing")]) == 2
