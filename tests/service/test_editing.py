@@ -34,6 +34,9 @@ class MemoryStore:
         await asyncio.sleep(0)
         return OpenedDocument(name, self.location(name), self.data[name], ContentSource.CONTENTS)
 
+    async def read_or_empty(self, name):
+        return await self.read(name)
+
     async def write(self, document, change, plan) -> WrittenDocument:
         self.writing.set()
         await self.gate.wait()
