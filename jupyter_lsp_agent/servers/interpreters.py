@@ -202,6 +202,8 @@ def _find_active(boundary: Path, surroundings: Surroundings) -> Interpreter | No
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         value = surroundings.environ.get(variable, "")
         if value and Path(value).is_absolute() and is_environment(Path(value)):
+            if _is_own(Path(value), surroundings):
+                return _interpreter(surroundings.own, variable)
             may_run = _is_trusted(Path(value), surroundings) or not is_inside(Path(value), boundary)
             return _interpreter(read_environment(Path(value)), variable, may_run=may_run)
     return None

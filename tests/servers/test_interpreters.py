@@ -247,15 +247,17 @@ def test_everything_that_a_server_is_told_is_in_the_key(world):
 
 
 def test_one_program_under_two_names_is_one_environment(tmp_path: Path) -> None:
-    """A kernelspec names `bin/python`, and we run as `bin/python3`: what is open in a server is shared all the same."""
+    """A kernelspec names `bin/python`, an activated environment its folder, and we run as `bin/python3`: what is open in
+    a server is shared all the same."""
     ours = real_venv(tmp_path / "ours")
     kernelspec(tmp_path / "kernels", "ours", str(ours / "bin" / "python"))
     code = (
         "from pathlib import Path\n"
         "from jupyter_lsp_agent.servers.interpreters import Surroundings, resolve_interpreter\n"
-        f"folder, around = Path({str(tmp_path)!r}), Surroundings({{}}, (Path({str(tmp_path / 'kernels')!r}),))\n"
-        "keys = {resolve_interpreter(folder, folder, surroundings=around, kernel_name=name).key"
-        " for name in (None, 'ours')}\n"
+        f"folder, kernels = Path({str(tmp_path / 'project')!r}), (Path({str(tmp_path / 'kernels')!r}),)\n"
+        f"active = {{'VIRTUAL_ENV': {str(ours)!r}}}\n"
+        "keys = {resolve_interpreter(folder, folder, surroundings=Surroundings(around, kernels), kernel_name=name).key"
+        " for name in (None, 'ours') for around in ({}, active)}\n"
         "print(len(keys))"
     )
     path = [str(PACKAGE_ROOT), *(entry for entry in sys.path if "site-packages" in entry)]
