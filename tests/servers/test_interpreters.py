@@ -247,8 +247,10 @@ def test_everything_that_a_server_is_told_is_in_the_key(world):
 
 
 def test_one_program_under_two_names_is_one_environment(tmp_path: Path) -> None:
-    """A kernelspec names `bin/python`, an activated environment its folder, and we run as `bin/python3`: what is open in
-    a server is shared all the same."""
+    """A kernelspec names `bin/python`, an activated environment its folder, and we run as `bin/python3`.
+
+    What is open in a server is shared all the same.
+    """
     ours = real_venv(tmp_path / "ours")
     kernelspec(tmp_path / "kernels", "ours", str(ours / "bin" / "python"))
     code = (
