@@ -190,23 +190,27 @@ def _is_our_program(program: Path, surroundings: Surroundings) -> bool:
 def _find_project_environment(folder: Path, boundary: Path, surroundings: Surroundings) -> Interpreter | None:
     for parent in folders_between(folder / "_", boundary):
         for name in _PROJECT_ENVIRONMENTS:
-            if _is_own(parent / name, surroundings):
-                return _interpreter(surroundings.own, name)
-            if is_environment(parent / name):
-                may_run = _is_trusted(parent, surroundings)
-                return _interpreter(read_environment(parent / name), name, may_run=may_run)
+            prefix = parent / name
+            if _is_own(prefix, surroundings) or is_environment(prefix):
+                return _environment_at(prefix, name, surroundings, may_run=_is_trusted(parent, surroundings))
     return None
 
 
 def _find_active(boundary: Path, surroundings: Surroundings) -> Interpreter | None:
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         value = surroundings.environ.get(variable, "")
-        if value and Path(value).is_absolute() and is_environment(Path(value)):
-            if _is_own(Path(value), surroundings):
-                return _interpreter(surroundings.own, variable)
-            may_run = _is_trusted(Path(value), surroundings) or not is_inside(Path(value), boundary)
-            return _interpreter(read_environment(Path(value)), variable, may_run=may_run)
+        prefix = Path(value)
+        if value and prefix.is_absolute() and is_environment(prefix):
+            may_run = _is_trusted(prefix, surroundings) or not is_inside(prefix, boundary)
+            return _environment_at(prefix, variable, surroundings, may_run=may_run)
     return None
+
+
+def _environment_at(prefix: Path, origin: str, surroundings: Surroundings, *, may_run: bool) -> Interpreter:
+    """The environment of a folder. Where that is our own it is told as such, however it was found: it runs already."""
+    if _is_own(prefix, surroundings):
+        return _interpreter(surroundings.own, origin)
+    return _interpreter(read_environment(prefix), origin, may_run=may_run)
 
 
 def _is_own(prefix: Path, surroundings: Surroundings) -> bool:

@@ -80,15 +80,7 @@ def listed_document(
     """
     metadata = {cell["id"]: cell.get("metadata", {}) for cell in _stored_cells(stored) if cell.get("id")}
     cells = [_listed_cell(cell, metadata) for cell in listing]
-    data = json.dumps(
-        {
-            "cells": cells,
-            "metadata": {"kernelspec": {"name": kernel}, "language_info": {"name": "python"}},
-            "nbformat": 4,
-            "nbformat_minor": 5,
-        }
-    ).encode("ascii")
-    return open_document(data, name)
+    return _made_document(cells, name, kernelspec={"name": kernel})
 
 
 def history_document(
@@ -103,7 +95,7 @@ def history_document(
         failed: numbers of inputs that are not judged; what they define counts nevertheless.
         is_asking: the last input is a `%%lsp_check` that asks now. Earlier ones did not run, so they are no inputs.
     """
-    ran = [cell for cell in executed[: len(executed) - is_asking] if not _was_only_checked(cell)]
+    ran = [cell for cell in executed[: len(executed) - is_asking] if not _is_only_checked(cell.source)]
     executed = [*ran, *executed[len(executed) - is_asking :]]
     last = {cell.execution_count: cell for cell in executed}
     first_of: dict[str, int] = {}
@@ -113,8 +105,14 @@ def history_document(
         sources[first_of.setdefault(key, cell.execution_count)] = cell
     size = max(sources, default=0) + 1
     cells = [_history_cell(sources.get(number), is_judged=number not in failed) for number in range(size)]
-    content = {"cells": cells, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
-    return open_document(json.dumps(content).encode("ascii"), "history.ipynb")
+    return _made_document(cells, "history.ipynb")
+
+
+def _made_document(cells: Sequence[dict[str, object]], name: str, **metadata: object) -> KernelDocument:
+    """A Python notebook of `cells`."""
+    about = {**metadata, "language_info": {"name": "python"}}
+    content = {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+    return open_document(json.dumps(content).encode("ascii"), name)
 
 
 def resembles(document: KernelDocument, executed: Sequence[Execution]) -> bool:
@@ -237,10 +235,9 @@ def cell_index(document: KernelDocument, ref: str) -> int:
         InvalidRequestError: there is none, or several.
     """
     names = CellNames(document.notebook.cells)
-    known = any(cell.cell_id == ref for cell in document.notebook.cells)
-    number = int(ref) if ref.isdecimal() and not known else None
+    is_index = ref.isdecimal() and ref not in names
     try:
-        return names.find(ref if number is None else number, "--cell")
+        return names.find(int(ref) if is_index else ref, "--cell")
     except JupyterLspAgentError as error:
         raise InvalidRequestError(str(error)) from None
 
@@ -248,11 +245,12 @@ def cell_index(document: KernelDocument, ref: str) -> int:
 def is_own_magic(source: str) -> bool:
     """Whether a cell does nothing but ask for checks."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
-    return source.lstrip().startswith("%%lsp_check") or all(line.startswith(_OWN_MAGICS) for line in lines)
+    return _is_only_checked(source) or all(line.startswith(_OWN_MAGICS) for line in lines)
 
 
-def _was_only_checked(cell: Execution) -> bool:
-    return cell.source.lstrip().startswith("%%lsp_check")
+def _is_only_checked(source: str) -> bool:
+    """Whether a cell's body is checked in place of being run."""
+    return source.lstrip().startswith("%%lsp_check")
 
 
 def display_path(path: Path, folder: Path) -> str:

@@ -64,6 +64,7 @@ class AutoCheck:
         try:
             self._check()
         except Exception as error:
+            # Whatever it is, it is not the user's cell that failed: raised here, it would be shown as if it were.
             _LOGGER.debug("the check after a run failed", exc_info=error)
             self._show(_failure(error))
 

@@ -64,7 +64,7 @@ class _Case:
 
     @property
     def is_history(self) -> bool:
-        return self.content.source is ContentSource.HISTORY
+        return self.content.is_history
 
 
 class KernelChecks:
@@ -143,7 +143,7 @@ class KernelChecks:
         else:
             found = await self._finder.named(question.path, question.around, question.executed)
         content = await self._contents.read(found, question)
-        return _Case(question, replace(found, path=None) if _is_history(content) else found, content)
+        return _Case(question, replace(found, path=None) if content.is_history else found, content)
 
     def _task(self, case: _Case) -> CheckTask:
         question, document = case.question, case.content.document
@@ -274,10 +274,6 @@ def _with_body(case: _Case, task: CheckTask) -> tuple[CheckTask, str | None]:
 def _session(question: KernelQuestion, suffix: str = "") -> str:
     name = f"kernel {question.around.kernel_id or 'of a terminal'}"
     return f"{name[: 128 - len(suffix)]}{suffix}"
-
-
-def _is_history(content: KernelContent) -> bool:
-    return content.source is ContentSource.HISTORY
 
 
 def _is_same_python(report: Report, python: Path) -> bool:

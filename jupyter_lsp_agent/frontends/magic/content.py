@@ -39,6 +39,11 @@ class KernelContent:
     written_seconds: float = math.inf
     session: KernelSession | None = None
 
+    @property
+    def is_history(self) -> bool:
+        """It is what the kernel ran, since no notebook is known."""
+        return self.source is ContentSource.HISTORY
+
 
 class ContentFinder:
     """Reads documents.
