@@ -11,11 +11,20 @@ from jupyter_lsp_agent.core.ids import DocumentUri, ServerId
 
 @dataclass(frozen=True, slots=True)
 class LaunchCommand:
-    """A program to start: an argument list (never a shell line), its working folder and its whole environment."""
+    """A program to start: an argument list (never a shell line), its working folder and its whole environment.
+
+    Attributes:
+        argv: the program and its arguments.
+        cwd: its working folder.
+        environment: all variables that it gets.
+        private_folder: names of variables that hold a folder of this one process: a new one, which only its user may
+            enter, and which is deleted when nothing of the process is left.
+    """
 
     argv: tuple[str, ...]
     cwd: Path
     environment: Mapping[str, str] = field(hash=False)
+    private_folder: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Our end of the socket to a supervisor (see `supervisor`).
 
-To it: one order, which is four bytes of length and the NUL-separated working folder, number of arguments, arguments
-and `NAME=value` pairs; then `T` (terminate everything) and `K` (kill everything). From it, as lines: `started <pid>`
-or `failed <stage> <errno>`, `exited <code>`; the end of the socket says that nothing is left.
+To it: one order, which is four bytes of length and the NUL-separated working folder, number of arguments, arguments,
+number of variables for the private folder, their names, and `NAME=value` pairs; then `T` (terminate everything) and
+`K` (kill everything). From it, as lines: `started <pid>` or `failed <stage> <errno>`, `exited <code>`; the end of the
+socket says that nothing is left.
 """
 
 import asyncio
@@ -136,7 +137,8 @@ def encode_order(command: LaunchCommand) -> bytes:
         SpawnFailedError: no program can be given this.
     """
     environment = [f"{name}={value}" for name, value in command.environment.items()]
-    fields = [str(command.cwd), str(len(command.argv)), *command.argv, *environment]
+    lists = (str(part) for items in (command.argv, command.private_folder) for part in (len(items), *items))
+    fields = [str(command.cwd), *lists, *environment]
     if any("\0" in field for field in fields):
         raise SpawnFailedError(
             f"{command.argv[0]!r} could not be started: its command holds a NUL character; remove it"
@@ -158,6 +160,11 @@ def _spawn_error(command: LaunchCommand, failure: tuple[str, int] | None) -> Ser
     reason = os.strerror(number)
     if stage == "chdir":
         return SpawnFailedError(f"{program} could not be started in {command.cwd}: {reason}; check that folder")
+    if stage == "folder":
+        return SpawnFailedError(
+            f"{program} could not be started: no folder for temporary files could be made ({reason}); "
+            "set TMPDIR to a folder that can be written, with a short path"
+        )
     if number == errno.ENOENT:
         return ServerNotFoundError(f"{program} was not found; install it, or set the command of this server")
     return SpawnFailedError(f"{program} could not be started: {reason}; check that it is a program for this machine")

@@ -16,6 +16,9 @@ by the end of the socket, and also by watching the owner itself (pidfd, kqueue),
 still hold the socket. SIGTERM comes first and SIGKILL a second later, as long as anything lives. Should the
 supervisor itself be killed, the kernel kills the server (PR_SET_PDEATHSIG).
 
+A server may want a folder that no other process of its program uses (`LaunchCommand.private_folder`): it is made here,
+since only here is it known when nothing is left that could use it.
+
 Elsewhere than on Linux a descendant that leaves the process group is not seen, only the group.
 """
 
@@ -51,6 +54,8 @@ _SEES_ALL = sys.platform == "linux"
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_PLACE = b"/tmp"
+_MAX_PLACE_BYTES = 40
 _WAKING = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -58,11 +63,11 @@ class Order:
     """What to start: decoded from NUL-separated fields, their number of bytes before them."""
 
     def __init__(self, fields: list[bytes]) -> None:
-        self.cwd = fields[0]
-        n_arguments = int(fields[1])
-        self.argv = fields[2 : 2 + n_arguments]
-        pairs = (field.partition(b"=") for field in fields[2 + n_arguments :])
-        self.environment = {name: value for name, _, value in pairs}
+        rest = iter(fields)
+        self.cwd = next(rest)
+        self.argv = [next(rest) for _ in range(int(next(rest)))]
+        self.private_folder = [next(rest) for _ in range(int(next(rest)))]
+        self.environment = {name: value for name, _, value in (field.partition(b"=") for field in rest)}
 
 
 class Supervisor:
@@ -80,17 +85,36 @@ class Supervisor:
         self.server_ended = False
         self.anybody_left = True
         self.kill_at: float | None = None
+        self.private_folder: bytes | None = None
 
     def run(self) -> None:
         """Start the server when told to, and stay as long as anything of it lives."""
         order = self._read_order()
-        if order is None or not self._start(order):
+        if order is None:
             return
+        try:
+            if self._give_private_folder(order) and self._start(order):
+                self._stay()
+        finally:
+            if self.private_folder is not None:
+                _delete(self.private_folder)
+
+    def _stay(self) -> None:
         try:
             while self.anybody_left:
                 self._wait()
         finally:
             self._kill()
+
+    def _give_private_folder(self, order: Order) -> bool:
+        if order.private_folder:
+            try:
+                self.private_folder = _make_private_folder(order.environment.get(b"TMPDIR"))
+            except OSError as error:
+                _tell(b"failed folder %d" % (error.errno or errno.EINVAL))
+                return False
+            order.environment |= dict.fromkeys(order.private_folder, self.private_folder)
+        return True
 
     def _read_order(self) -> Order | None:
         length = self._read_exactly(4)
@@ -210,6 +234,30 @@ class Supervisor:
             _send_signal(os.killpg, self.group, number)
 
 
+def _make_private_folder(wanted_place: bytes | None) -> bytes:
+    """A new folder for us alone, with a short path: sockets are put into it, whose paths may have some 100 bytes."""
+    place = wanted_place if wanted_place and len(wanted_place) <= _MAX_PLACE_BYTES else _PLACE
+    folder = os.path.join(place, b"jupyter-lsp-agent-" + os.urandom(6).hex().encode())
+    os.mkdir(folder, 0o700)
+    return folder
+
+
+def _delete(folder: bytes) -> None:
+    """Delete a folder with all that is in it; symbolic links are not followed."""
+    for parent, folders, files in os.walk(folder, topdown=False):
+        for name in (*files, *folders):
+            path = os.path.join(parent, name)
+            _try_to(os.unlink if name in files or os.path.islink(path) else os.rmdir, path)
+    _try_to(os.rmdir, folder)
+
+
+def _try_to(remove: "Callable[[bytes], None]", path: bytes) -> None:
+    try:
+        remove(path)
+    except OSError:
+        return  # the system's own cleaning, or nobody's right: nothing is lost with it
+
+
 def _send_signal(send: "Callable[[int, int], None]", target: int, number: int) -> None:
     try:
         send(target, number)
@@ -221,7 +269,7 @@ def _descendants(ancestor: int) -> list[int]:
     """Everything below `ancestor`, from the kernel's list of all processes, as it is at this moment."""
     children: dict[int, list[int]] = {}
     try:
-        names = os.listdir("/proc")  # noqa: PTH208 - `pathlib` takes long to load
+        names = os.listdir("/proc")
     except OSError:
         return []  # not mounted; the caller has the group
     for name in names:

@@ -75,9 +75,12 @@ def build_launch(
     environment["PATH"] = _with_needs(environment["PATH"], command)
     environment |= {**fill(spec.environment, variables), **override.environment}
     arguments = fill(list(command.argv[1:]), variables)
+    private_folder = tuple(name for name in spec.private_folder if name not in override.environment)
     launch = ServerLaunch(
         server_id=spec.server_id,
-        command=LaunchCommand((command.argv[0], *arguments), _working_folder(spec, root, search), environment),
+        command=LaunchCommand(
+            (command.argv[0], *arguments), _working_folder(spec, root, search), environment, private_folder
+        ),
         root_uri=uri_from_path(root),
         initialization_options=merge(options, override.initialization_options) or None,
         settings=merge(fill(merge(spec.settings, handover.settings), variables), override.settings),

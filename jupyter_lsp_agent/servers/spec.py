@@ -95,6 +95,8 @@ class ServerSpec:
         behaviour: its behaviour class.
         startup_timeout_seconds: for the handshake, where it needs longer than the configured time; else `None`.
         environment: variables set for it (templates).
+        private_folder: variables that name a folder of its own for each process, for a server that would otherwise
+            share a process of its own with whoever else of the user runs it: another workspace, an editor.
         opt_in: in no chain unless a user puts it there.
         needs_root_marker: in a folder without one of its root markers it says nothing, which would look clean.
         project_files: name → text of a project of ours in which it looks at a notebook's cells, where it looks only
@@ -120,6 +122,7 @@ class ServerSpec:
     behaviour: ServerBehaviour = field(default_factory=ServerBehaviour)
     startup_timeout_seconds: float | None = None
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+    private_folder: tuple[str, ...] = ()
     opt_in: bool = False
     needs_root_marker: bool = False
     project_files: Mapping[str, str] = field(default_factory=dict, hash=False)

@@ -6,8 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +68,13 @@ async def close_now(transport: StdioTransport, clock: ManualClock | None) -> Non
             timer.cancel()
             await asyncio.sleep(0)
         await closing
+
+
+def wait_until_gone(paths: list[Path]) -> None:
+    ends_at = time.monotonic() + 10
+    while any(path.exists() for path in paths) and time.monotonic() < ends_at:
+        time.sleep(0.01)
+    assert not [path for path in paths if path.exists()]
 
 
 def open_descriptors() -> set[tuple[str, str]]:
@@ -199,6 +209,64 @@ async def test_what_cannot_be_started_says_why(
 async def test_a_missing_folder_is_not_called_a_missing_program(tmp_path: Path, spawn: Spawn) -> None:
     with pytest.raises(SpawnFailedError, match=r"gone: No such file.*check that folder"):
         await spawn(LaunchCommand(("cat",), tmp_path / "gone", {"PATH": os.defpath}))
+
+
+def with_private_folder(code: str, environment: dict[str, str]) -> LaunchCommand:
+    return replace(python(code, environment=environment), private_folder=("CACHE", "OTHER"))
+
+
+FILL_IT = """
+import os
+folder = os.environ["CACHE"]
+os.makedirs(folder + "/a/b"), open(folder + "/a/b/c", "w").close(), os.mkdir(folder + "/shut", 0)
+os.symlink(os.environ["KEPT"], folder + "/a/link")
+print(folder, os.environ["OTHER"], oct(os.stat(folder).st_mode), flush=True)
+"""
+
+
+async def test_a_private_folder_is_new_and_shut_to_others_and_goes_with_the_process(
+    tmp_path: Path, spawn: Spawn
+) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").write_text("mine")
+    command = with_private_folder(FILL_IT, {"CACHE": "theirs", "KEPT": str(kept)})
+    said = [(await read_all(await spawn(command))).decode().split() for _ in range(2)]
+    assert said[0][0] == said[0][1] != said[1][0]
+    assert [mode for _, _, mode in said] == ["0o40700", "0o40700"]
+    await asyncio.to_thread(wait_until_gone, [Path(folder) for folder, _, _ in said])
+    assert (kept / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("end", ["aclose", "kill"])
+async def test_a_private_folder_goes_when_the_process_is_ended(end: str, spawn: Spawn) -> None:
+    code = "import os, time; print(os.environ['CACHE'], flush=True); time.sleep(60)"
+    transport = await spawn(with_private_folder(code, {}))
+    folder = Path((await transport.receive()).decode().strip())
+    assert await asyncio.to_thread(folder.is_dir)
+    if end == "kill":
+        os.kill(transport.pid or 0, signal.SIGKILL)
+    await transport.aclose()
+    assert not await asyncio.to_thread(folder.exists)
+
+
+async def test_a_private_folder_is_made_where_temporary_files_go_unless_its_path_grows_too_long(spawn: Spawn) -> None:
+    code = "import os; print(os.environ['CACHE'], flush=True)"
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="t") as short:
+        long = Path(short) / ("x" * 100)
+        long.mkdir()
+        placed = {
+            place: Path(
+                (await read_all(await spawn(with_private_folder(code, {"TMPDIR": str(place)})))).decode()
+            ).parent
+            for place in (Path(short), long)
+        }
+    assert placed == {Path(short): Path(short), long: Path("/tmp")}
+
+
+async def test_a_private_folder_that_cannot_be_made_says_so(spawn: Spawn) -> None:
+    with pytest.raises(SpawnFailedError, match=r"no folder for temporary files.*No such file.*set TMPDIR"):
+        await spawn(with_private_folder("", {"TMPDIR": "/no/such/folder"}))
 
 
 async def test_an_order_larger_than_any_buffer_arrives(spawn: Spawn) -> None:

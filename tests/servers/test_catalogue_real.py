@@ -8,6 +8,7 @@ missing one is a failure.
 import asyncio
 import os
 import re
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import psutil
@@ -75,6 +76,36 @@ async def test_a_mistake_is_found_mended_found_and_mended(tmp_path, server_id):
     assert counts[1] == counts[3] == left
     assert counts[0] == counts[2] > left
     assert not alive
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    "server_id",
+    [
+        pytest.param(one, marks=pytest.mark.real_server(one))
+        for one in sorted(CASES)
+        if REGISTRY.get(one).private_folder
+    ],
+)
+async def test_one_that_would_share_a_process_outlives_the_first_one_that_was_started(tmp_path, server_id):
+    case, spec = CASES[server_id], REGISTRY.get(server_id)
+    for name, text in case.files.items():
+        (tmp_path / name).write_text(text)
+    require(server_id, tmp_path)
+    launch = real_launch(server_id, tmp_path, tmp_path / "data", trusted_roots=(tmp_path,))
+    first, second = (LanguageClient(launch, clock=SystemClock()) for _ in range(2))
+
+    async def count(text: str) -> int:
+        document = TextDocument(uri_from_path(tmp_path / case.file_name), spec.language_id(spec.languages[0]), text)
+        return len((await second.diagnose(document)).diagnostics)
+
+    async with asyncio.timeout(100), AsyncExitStack() as stack:
+        for client in (first, second):
+            await client.start()
+            stack.push_async_callback(client.aclose)
+        assert await count(case.bad) > case.leftover
+        await first.aclose()
+        assert await count(case.good) == case.leftover
 
 
 def require(server_id: str, root: Path) -> ResolvedCommand:

@@ -178,6 +178,14 @@ def test_a_users_settings_have_the_last_word(tmp_path, search, interpreter):
     assert made.command.environment["PATH"] == "/mine"
 
 
+@pytest.mark.parametrize(("users", "private"), [({}, ("CACHE",)), ({"CACHE": "/mine"}, ())])
+def test_a_folder_of_its_own_is_asked_for_unless_the_user_names_one(tmp_path, search, users, private):
+    spec = replace(SPEC, private_folder=("CACHE",))
+    made = launch(tmp_path, search, None, spec=spec, override=ServerOverride(environment=users))
+    assert made.command.private_folder == private
+    assert made.command.environment.get("CACHE") == users.get("CACHE")
+
+
 def test_without_an_interpreter_nothing_of_one_is_told(tmp_path, search):
     made = launch(tmp_path, search, None)
     assert made.settings == {"py": {"strict": True}}
