@@ -9,24 +9,16 @@ of changes (`telling`) has the late ones too.
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from jupyter_lsp_agent.core.clock import Clock, TimerHandle
-from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
-from jupyter_lsp_agent.core.errors import InvalidEditError, InvalidRequestError, JupyterLspAgentError, NotebookError
-from jupyter_lsp_agent.diagnostics.build import no_verdict_report
-from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
-from jupyter_lsp_agent.diagnostics.report import ContentSource, Counts, DocumentKind, NoVerdictReason, Report, Verdict
+from jupyter_lsp_agent.core.clock import Clock
+from jupyter_lsp_agent.core.errors import InvalidEditError, InvalidRequestError, JupyterLspAgentError
+from jupyter_lsp_agent.diagnostics.report import Counts, DocumentKind, NoVerdictReason, Report, Verdict
 from jupyter_lsp_agent.navigation.answer import QueryAnswer
-from jupyter_lsp_agent.notebook.cell_refs import CellNames
-from jupyter_lsp_agent.notebook.model import Notebook
-from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.notebook.surgery import EditedOutputs
-from jupyter_lsp_agent.servers.roots import find_git_worktree
 from jupyter_lsp_agent.service.agent_answers import EditAnswer, TouchAnswer
-from jupyter_lsp_agent.service.agent_requests import AgentCheck, AgentEdit, AgentQuestion
+from jupyter_lsp_agent.service.agent_checks import check_after_edit, check_of, no_verdict, parse_notebook, plain_check
+from jupyter_lsp_agent.service.agent_requests import AgentCheck, AgentEdit
 from jupyter_lsp_agent.service.cell_listing import list_cells
 from jupyter_lsp_agent.service.checking import CheckingService
 from jupyter_lsp_agent.service.documents import UncheckableError, document_kind
@@ -34,19 +26,12 @@ from jupyter_lsp_agent.service.editing import DocumentEditor, EditBatch, EditOut
 from jupyter_lsp_agent.service.edits_under_way import EditsUnderWay
 from jupyter_lsp_agent.service.neighbours import StoredNeighbours
 from jupyter_lsp_agent.service.query_requests import AgentQuery, QueryRequest
-from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
+from jupyter_lsp_agent.service.requests import Comparison, SessionKey
 from jupyter_lsp_agent.service.settings import Settings
 from jupyter_lsp_agent.service.stores import DocumentStore, OpenedDocument
 from jupyter_lsp_agent.service.telling import NOT_YET, ResultTeller
 from jupyter_lsp_agent.service.threads import beside_the_loop
-
-_GRACE_SECONDS = 0.1
-"""How much longer than its wait a check may take to say that it had no answer."""
-
-_LINGER_SECONDS = 30.0
-_ONLY_IN_WORKTREES = (
-    'only documents inside a git worktree are checked on this server; its owner can set `workspace` to "root_dir"'
-)
+from jupyter_lsp_agent.service.timely_checks import OUTSIDE_WORKTREES, TimelyChecks
 
 
 class AgentService:
@@ -76,10 +61,8 @@ class AgentService:
         self._editor = DocumentEditor(
             documents, clock, outputs=EditedOutputs(settings.edited_outputs), allowed=settings.allow_edits
         )
-        self._running: set[asyncio.Task[Report]] = set()
-        # A server that is starting has its own limit, and a first verdict comes after that.
-        patience_seconds = _LINGER_SECONDS + settings.initialize_timeout_s
-        self._results = ResultTeller(self._check_inside, on_result, patience_seconds)
+        self._timely = TimelyChecks(checks, settings, clock)
+        self._results = ResultTeller(self._timely.answer_whenever, on_result, self._timely.patience_seconds)
         self._edits = EditsUnderWay()
 
     async def cells(self, name: str, key: SessionKey | None) -> dict[str, Any]:
@@ -91,11 +74,11 @@ class AgentService:
         document = await self._documents.read(name)
         if document_kind(document.location) is not DocumentKind.NOTEBOOK:
             raise InvalidRequestError(f"{name} has no cells: read it as a file")
-        notebook = await beside_the_loop(len(document.data), lambda: _parse(document))
+        notebook = await beside_the_loop(len(document.data), lambda: parse_notebook(document))
         comparison = Comparison(baseline="session" if key else "none", session=key, keeps=False)
-        request = _request(document, comparison)
-        if not self._is_outside(request):
-            self._begin(request)
+        request = plain_check(document, comparison)
+        if not self._timely.is_outside(request):
+            self._timely.begin(request)
         return list_cells(name, notebook)
 
     async def check(self, asked: AgentCheck, user: str, spent_seconds: float = 0.0) -> Report:
@@ -111,9 +94,9 @@ class AgentService:
         try:
             document = await read(question.name)
         except UncheckableError as error:
-            return _no_verdict(question.name, error.reason, str(error))
-        request = await self._request(asked, document, user)
-        return await self._in_time(request, self._left(question.wait_ms, began_seconds))
+            return no_verdict(question.name, error.reason, str(error))
+        request = await check_of(asked, document, user)
+        return await self._timely.answer(request, self._left(question.wait_ms, began_seconds))
 
     async def touch(self, asked: AgentCheck, user: str, spent_seconds: float = 0.0) -> TouchAnswer:
         """Start the servers of a document, and let the session meet it."""
@@ -132,13 +115,13 @@ class AgentService:
             document = await self._documents.read(asked.name)
         except UncheckableError as error:
             return QueryAnswer(path=asked.name, method=asked.question.method, reason=error.reason, detail=str(error))
-        request = _request(document, Comparison())
-        if self._is_outside(request):
+        request = plain_check(document, Comparison())
+        if self._timely.is_outside(request):
             return QueryAnswer(
                 path=asked.name,
                 method=asked.question.method,
                 reason=NoVerdictReason.OUTSIDE_WORKSPACE,
-                detail=_ONLY_IN_WORKTREES,
+                detail=OUTSIDE_WORKTREES,
             )
         left = self._left(asked.wait_ms, began_seconds)
         return await self._checks.query(
@@ -173,7 +156,7 @@ class AgentService:
 
         async def on_written(outcome: EditOutcome) -> None:
             # The session meets what was there before, whatever comes of the check, and before anybody else's edit.
-            await self._checks.meet(_after_edit(asked, outcome, user))
+            await self._checks.meet(check_after_edit(asked, outcome, user))
             written.append(outcome)
 
         try:
@@ -181,17 +164,17 @@ class AgentService:
             if not asked.check:
                 self._results.leave_out(batch.name, outcome.content_hash)
                 return EditAnswer(outcome, None)
-            request = _after_edit(asked, outcome, user)
-            report = await self._in_time(request, self._left(asked.question.wait_ms, began_seconds))
+            request = check_after_edit(asked, outcome, user)
+            report = await self._timely.answer(request, self._left(asked.question.wait_ms, began_seconds))
         except JupyterLspAgentError as error:
             if not written:
                 raise
             # A refusal would say that nothing was written.
-            report = _no_verdict(batch.name, NoVerdictReason.UNREADABLE, str(error))
+            report = no_verdict(batch.name, NoVerdictReason.UNREADABLE, str(error))
         except asyncio.CancelledError:
             # The asker has hung up; what was written is checked for those who listen.
             for outcome in written if asked.check else ():
-                self._results.owe(batch.name, _after_edit(asked, outcome, user), outcome.content_hash)
+                self._results.owe(batch.name, check_after_edit(asked, outcome, user), outcome.content_hash)
             raise
         if written:
             self._results.tell(batch.name, report, request, outcome.content_hash)
@@ -212,8 +195,8 @@ class AgentService:
         found = await beside_the_loop(len(document.data), lambda: _hash(document))
         if self._results.knows(name, found):
             return
-        request = _request(document, Comparison())
-        report = await self._in_time(request, None)
+        request = plain_check(document, Comparison())
+        report = await self._timely.answer(request, None)
         if not self._results.knows(name, found):
             self._results.tell(name, report, request, found)
 
@@ -255,70 +238,13 @@ class AgentService:
     async def aclose(self) -> None:
         """Give up what is under way and stop every server."""
         await self._results.aclose()
-        for task in self._running:
-            task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await self._timely.aclose()
         await self._checks.aclose()
-
-    async def _request(self, asked: AgentCheck, document: OpenedDocument, user: str) -> CheckRequest:
-        question, proposed = asked.question, asked.content
-        shown = document if proposed is None else replace(document, data=proposed, source=ContentSource.REQUEST)
-        comparison = Comparison(
-            baseline=question.baseline,
-            session=_key(question, user),
-            before_bytes=None if proposed is None or asked.remember else document.data,
-            keeps=asked.remember or (proposed is None and not asked.touch),
-        )
-        view = await beside_the_loop(len(shown.data), lambda: _view(question, shown))
-        return _request(shown, comparison, view=view, severity=question.severity)
 
     def _left(self, wait_ms: int | None, began_seconds: float) -> float | None:
         if wait_ms is None:
             return None
         return max(0.0, wait_ms / 1000 - (self._clock.monotonic_seconds() - began_seconds))
-
-    async def _in_time(self, request: CheckRequest, wait_seconds: float | None) -> Report:
-        """The report, or that there is none yet. A caller that hangs up cancels its check; a late check goes on."""
-        if self._is_outside(request):
-            return _outside(request)
-        late = asyncio.Event()
-        task = self._begin(replace(request, wait_seconds=wait_seconds, is_awaited=lambda: not late.is_set()))
-        longest = self._settings.first_wait_ms / 1000 if wait_seconds is None else wait_seconds
-        try:
-            done, _ = await asyncio.wait({task}, timeout=longest + _GRACE_SECONDS)
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
-        if done:
-            return task.result()
-        late.set()
-        self._end_later(task)
-        return _no_verdict(
-            request.display_path,
-            NoVerdictReason.TIMEOUT,
-            "there was no verdict in time; check again in a moment, or raise `wait_ms`",
-        )
-
-    async def _check_inside(self, request: CheckRequest) -> Report:
-        return _outside(request) if self._is_outside(request) else await self._checks.check(request)
-
-    def _is_outside(self, request: CheckRequest) -> bool:
-        return self._settings.workspace == "git" and find_git_worktree(request.path) is None
-
-    def _begin(self, request: CheckRequest) -> asyncio.Task[Report]:
-        task = asyncio.create_task(self._checks.check(request), name=f"check of {request.display_path}")
-        self._running.add(task)
-        task.add_done_callback(self._finished)
-        return task
-
-    def _finished(self, task: asyncio.Task[Report]) -> None:
-        self._running.discard(task)
-        if not task.cancelled():
-            task.exception()  # whoever waits for it has it; nobody may be waiting
-
-    def _end_later(self, task: asyncio.Task[Report]) -> None:
-        timer: TimerHandle = self._clock.call_later(_LINGER_SECONDS, lambda: None if task.done() else _cancel(task))
-        task.add_done_callback(lambda _task: timer.cancel())
 
 
 def _hash(document: OpenedDocument) -> str | None:
@@ -326,74 +252,3 @@ def _hash(document: OpenedDocument) -> str | None:
         return content_hash(document)
     except InvalidEditError:
         return None
-
-
-def _outside(request: CheckRequest) -> Report:
-    return _no_verdict(
-        request.display_path,
-        NoVerdictReason.OUTSIDE_WORKSPACE,
-        _ONLY_IN_WORKTREES,
-    )
-
-
-def _cancel(task: asyncio.Task[Report]) -> None:
-    task.cancel()
-
-
-def _request(
-    document: OpenedDocument,
-    comparison: Comparison,
-    *,
-    view: ViewOptions | None = None,
-    severity: DiagnosticSeverity | None = None,
-) -> CheckRequest:
-    return CheckRequest(
-        path=document.location,
-        display_path=document.name,
-        content_bytes=document.data,
-        content_source=document.source,
-        named=document.boundary,
-        severity=severity,
-        view=view or ViewOptions(),
-        comparison=comparison,
-    )
-
-
-def _after_edit(asked: AgentEdit, outcome: EditOutcome, user: str) -> CheckRequest:
-    question = asked.question
-    comparison = Comparison(
-        baseline=question.baseline,
-        session=_key(question, user),
-        before_bytes=outcome.before.data,
-        keeps=not asked.dry_run,
-    )
-    source = ContentSource.REQUEST if asked.dry_run else outcome.before.source
-    document = replace(outcome.before, data=outcome.data, source=source)
-    view = replace(question.view, cells=outcome.shown, edited_cells=outcome.touched)
-    return _request(document, comparison, view=view, severity=question.severity)
-
-
-def _key(question: AgentQuestion, user: str) -> SessionKey | None:
-    return None if question.session is None else SessionKey(user, question.session)
-
-
-def _view(question: AgentQuestion, document: OpenedDocument) -> ViewOptions:
-    if question.cells is None:
-        return question.view
-    if document_kind(document.location) is not DocumentKind.NOTEBOOK:
-        raise InvalidRequestError(f'{document.name} has no cells: leave "cells" out')
-    names = CellNames(_parse(document).cells)
-    return replace(question.view, cells=frozenset(names.find(ref, '"cells"') for ref in question.cells))
-
-
-def _parse(document: OpenedDocument) -> Notebook:
-    try:
-        return read_notebook(document.data, document.name)
-    except NotebookError as error:
-        raise InvalidRequestError(str(error)) from None
-
-
-def _no_verdict(name: str | None, reason: NoVerdictReason, detail: str) -> Report:
-    kind = document_kind(Path(name or ""))
-    facts = ReportFacts(path=name, kind=kind, text=None, content_source=None, checked_at=datetime.now(UTC))
-    return no_verdict_report(facts, reason, detail)
