@@ -51,8 +51,8 @@ class CheckingService(Protocol):
         """The report on one document."""
         ...
 
-    async def settle_installs(self, tell: Callable[[str], None]) -> None:
-        """Wait for servers that checks missed and that are being installed, a bounded time."""
+    async def settle_installs(self, tell: Callable[[str], None]) -> bool:
+        """Wait for servers that checks missed and that are being installed, a bounded time; whether any was."""
         ...
 
 
@@ -96,7 +96,7 @@ async def run_check(
                 writer.write(job.file, report)
                 for sentence in baselines.take(job.file.path, report):
                     console.note(escape_hidden(sentence))
-            await service.settle_installs(lambda sentence: console.note(escape_hidden(sentence)))
+            await service.settle_installs(console.note_once)
     writer.close()
     for sentence in baselines.close():
         console.note(escape_hidden(sentence))
@@ -165,6 +165,8 @@ async def _reports(
     async def check(job: CheckJob) -> Report:
         async with free:
             report = await _check_one(service, job.request)
+            if report.reason is NoVerdictReason.NOT_INSTALLED and await service.settle_installs(console.note_once):
+                report = await _check_one(service, job.request)
         console.advance()
         return report
 

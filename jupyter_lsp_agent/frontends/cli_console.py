@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import BinaryIO, Protocol, TextIO
 
+from jupyter_lsp_agent.core.printable import escape_hidden
+
 
 class ProgressBar(Protocol):
     """What is used of a progress bar."""
@@ -45,6 +47,7 @@ class Console:
         self._encoding = encoding
         self._wants_progress = progress and errors.isatty()
         self._bar: ProgressBar | None = None
+        self._told: set[str] = set()
 
     def result(self, text: str) -> None:
         """Write results now.
@@ -71,6 +74,12 @@ class Console:
         self._errors.flush()
         if self._bar is not None:
             self._bar.refresh()
+
+    def note_once(self, text: str) -> None:
+        """Write a line that may hold anything, unless it was written before."""
+        if text not in self._told:
+            self._told.add(text)
+            self.note(escape_hidden(text))
 
     def start_progress(self, total: int) -> None:
         """Draw a bar, where one is wanted and there is something to wait for."""

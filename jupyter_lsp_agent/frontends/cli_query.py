@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from jupyter_lsp_agent.core.ids import ServerId
-from jupyter_lsp_agent.core.printable import escape_hidden
+from jupyter_lsp_agent.diagnostics.report import NoVerdictReason
 from jupyter_lsp_agent.frontends.cli_arguments import USAGE_ERROR, UsageError
 from jupyter_lsp_agent.frontends.cli_console import Console
 from jupyter_lsp_agent.service.neighbours import LocalNeighbours
@@ -33,8 +33,8 @@ class QueryService(Protocol):
         """The answer to a question about code."""
         ...
 
-    async def settle_installs(self, tell: Callable[[str], None]) -> None:
-        """Wait for servers that the question missed and that are being installed, a bounded time."""
+    async def settle_installs(self, tell: Callable[[str], None]) -> bool:
+        """Wait for servers that the question missed and that are being installed, a bounded time; whether any was."""
         ...
 
 
@@ -48,7 +48,9 @@ async def run_query(
     request = _request(options)
     async with open_service(settings) as service:
         answer = await service.query(request)
-        await service.settle_installs(lambda sentence: console.note(escape_hidden(sentence)))
+        installed = await service.settle_installs(console.note_once)
+        if installed and answer.reason is NoVerdictReason.NOT_INSTALLED:
+            answer = await service.query(request)
     text = json.dumps(answer.to_dict(), ensure_ascii=False, indent=2) if options.json else answer.to_text()
     if answer.results or options.json:
         console.result(text + "\n")

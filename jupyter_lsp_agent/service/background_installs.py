@@ -55,7 +55,7 @@ class InstallAttempt:
     def sentence(self) -> str:
         """What became of it, for people."""
         if self.state is InstallState.INSTALLED:
-            return f"{self.server_id} was missing and is installed now; check again to have its verdict"
+            return f"{self.server_id} was missing and is installed now; the next check of its files asks it"
         if self.state is InstallState.FAILED:
             return f"{self.server_id} was missing, and installing it failed: {self.problem}"
         return (
@@ -122,6 +122,11 @@ class BackgroundInstalls:
     def attempts(self) -> tuple[InstallAttempt, ...]:
         """What was tried, in the order of the trying."""
         return tuple(self._attempts.values())
+
+    @property
+    def has_installed(self) -> bool:
+        """Whether there is a server now that was missing."""
+        return any(attempt.state is InstallState.INSTALLED for attempt in self.attempts)
 
     def forget(self, server_id: ServerId) -> None:
         """Forget that an install failed, so that the next check tries again."""

@@ -150,21 +150,25 @@ class NotebookDiagnosticsService:
         pool = await self._pool.restart(spec.server_id, _root_uri(root))
         return {"running": [running_status(one) for one in pool.running]}
 
-    async def settle_installs(self, tell: Callable[[str], None] = lambda _sentence: None) -> None:
+    async def settle_installs(self, tell: Callable[[str], None] = lambda _sentence: None) -> bool:
         """Wait, a bounded time, for servers that checks missed and that are being installed.
 
         For callers whose service ends with their check, and would take the installs along.
 
         Args:
             tell: is told what is waited for, and what became of each server.
+
+        Returns:
+            Whether any was installed, so that a check that had no server may have one now.
         """
         if self._installs is None:
-            return
+            return False
         if names := self._installs.under_way:
             tell(f"installing {', '.join(names)}; waiting for its end, at most {_SETTLE_SECONDS:.0f} s")
         await self._installs.settle(_SETTLE_SECONDS)
         for attempt in self._installs.attempts:
             tell(attempt.sentence())
+        return self._installs.has_installed
 
     async def aclose(self) -> None:
         """Give up what is under way and stop every server."""

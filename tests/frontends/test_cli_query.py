@@ -28,7 +28,7 @@ class Told:
         self.requests = []
 
     async def settle_installs(self, tell):
-        pass
+        return False
 
     async def query(self, request):
         self.requests.append(request)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from jupyter_lsp_agent import check_notebook, query_notebook
 from jupyter_lsp_agent.core.clock import SystemClock
 from jupyter_lsp_agent.diagnostics.report import Report
 from jupyter_lsp_agent.frontends.cli import main
@@ -79,6 +80,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     (tmp_path / "tools/npm").write_text(NPM)
     (tmp_path / "tools/npm").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "tools"))
+    # The environment of the tests may have servers of its own.
+    monkeypatch.setattr("jupyter_lsp_agent.servers.commands._own_scripts", lambda: iter(()))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path / "project")
@@ -285,16 +288,26 @@ async def test_a_server_that_only_a_workspace_names_is_never_installed(machine):
     await installs.aclose()
 
 
-def test_a_check_of_the_command_line_ends_with_the_install(machine, capsys):
+def test_a_check_of_the_command_line_waits_for_the_install_and_has_its_verdict(machine, capsys):
     machine.file("a.vim")
     arguments = ["--LspAgent.install_strategy=auto", "check", "a.vim"]
-    assert main(arguments) == 2
-    told = capsys.readouterr()
-    assert "is being installed now" in told.out
-    assert "waiting for its end" in told.err
-    assert "vimls was missing and is installed now; check again" in told.err
     assert main(arguments) == 1
-    assert "(vimls" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "(vimls" in told.out
+    assert "being installed" not in told.out
+    assert told.err.count("waiting for its end") == told.err.count("vimls was missing and is installed now") == 1
+    assert main(arguments) == 1
+    assert capsys.readouterr().out.splitlines()[1:] == told.out.splitlines()[1:]
+    assert machine.calls == 1
+
+
+def test_several_files_wait_for_one_install(machine, capsys):
+    for name in ("a.vim", "b.vim"):
+        machine.file(name)
+    assert main(["--LspAgent.install_strategy=auto", "check", "a.vim", "b.vim"]) == 1
+    told = capsys.readouterr()
+    assert told.out.count("(vimls") == 2
+    assert told.err.count("waiting for its end") == told.err.count("vimls was missing and is installed now") == 1
     assert machine.calls == 1
 
 
@@ -307,3 +320,22 @@ def test_a_check_of_the_command_line_tells_a_failure_once(machine, capsys):
     assert "no such package" in told.err
     assert "Traceback" not in told.err
     assert machine.calls == 1
+
+
+def test_python_waits_for_the_install_too(machine, monkeypatch):
+    monkeypatch.setenv("JUPYTER_LSP_AGENT_INSTALL_STRATEGY", "auto")
+    report = check_notebook(machine.file("a.vim"))
+    assert (report.verdict, [one.id for one in report.servers]) == ("errors", ["vimls"])
+    assert machine.calls == 1
+
+
+def test_a_question_waits_for_the_install_too(machine, monkeypatch, capsys):
+    """The server that is there then does not hover, which is an answer of its own."""
+    monkeypatch.setenv("JUPYTER_LSP_AGENT_INSTALL_STRATEGY", "auto")
+    machine.file("a.vim")
+    main(["query", "hover", "a.vim", "1:1"])
+    assert "vimls was missing and is installed now" in capsys.readouterr().err
+    assert query_notebook(machine.project / "a.vim", "hover", line=1, column=1).reason != "not_installed"
+    (machine.servers / "vimls").rename(machine.servers / "gone")
+    assert query_notebook(machine.project / "a.vim", "hover", line=1, column=1).reason != "not_installed"
+    assert machine.calls == 2

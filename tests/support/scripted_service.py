@@ -60,8 +60,8 @@ class ScriptedService:
             await asyncio.Event().wait()
         return build_report(_facts(word, rest, told), request.view_under(self.settings))
 
-    async def settle_installs(self, tell) -> None:
-        pass
+    async def settle_installs(self, tell) -> bool:
+        return False
 
     async def status(self):
         return {"enabled": True, "wait_ms": 3000, "servers": [], "running": [], "broken": []}
