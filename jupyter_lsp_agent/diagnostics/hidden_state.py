@@ -1,8 +1,9 @@
 """What a kernel knows and a file does not, in a report beside what servers found.
 
 These findings are shown whatever severity was asked for. Counts, verdict and hint stay what they are by their
-definitions: only at a severity that takes warnings in do they count. Where there is no verdict they are shown all the
-same, since they are true without one.
+definitions: only at a severity that takes warnings in do they count, and then they are a verdict by themselves. A
+report without a verdict has no cells, so that nobody takes it for one of a server; what a kernel knows is true without
+one, and is given beside it (`hidden_state_apart`).
 
 Front ends find all that they need of `notebook.hidden_state` here.
 """
@@ -33,6 +34,7 @@ __all__ = [
     "HiddenState",
     "HiddenStateKind",
     "find_hidden_state",
+    "hidden_state_apart",
     "user_names",
     "with_hidden_state",
 ]
@@ -41,7 +43,8 @@ __all__ = [
 def with_hidden_state(
     report: Report, notebook: Notebook, findings: Sequence[HiddenState], view: ViewOptions | None = None
 ) -> Report:
-    """`report` with `findings`, all of them `present`, put into its cells behind what is there.
+    """`report` with `findings`, all of them `present`, put into its cells behind what is there; a report that stays
+    without a verdict stays as it is.
 
     Args:
         report: on `notebook`.
@@ -51,16 +54,36 @@ def with_hidden_state(
     """
     view = view or ViewOptions(severity=report.severity)
     told = _told(report, notebook, findings, view)
-    if not told:
+    if not told or _stays_without_verdict(report, view):
         return report
     shown, omitted = _within_caps(report, told, view)
     cells = _merge_cells(report, notebook.cells, shown, omitted)
     report = replace(report, cells=cells)
     if view.severity >= DiagnosticSeverity.WARNING:
         report = _with_counted(report, told)
-    if report.counts is None:
-        return report
-    return replace(report, counts=replace(report.counts, omitted=report.counts.omitted + omitted.total()))
+    counts = report.counts or Counts()
+    return replace(report, counts=replace(counts, omitted=counts.omitted + omitted.total()))
+
+
+def hidden_state_apart(
+    report: Report, notebook: Notebook, findings: Sequence[HiddenState], view: ViewOptions | None = None
+) -> tuple[CellReport, ...]:
+    """The cells of `findings` that `with_hidden_state` leaves out of a report without a verdict; else none.
+
+    Args:
+        report: on `notebook`.
+        notebook: the cells that `findings` speak of.
+        findings: of `find_hidden_state`.
+        view: as of the report's check.
+    """
+    view = view or ViewOptions(severity=report.severity)
+    if not _stays_without_verdict(report, view):
+        return ()
+    return _merge_cells(report, notebook.cells, *_within_caps(report, _told(report, notebook, findings, view), view))
+
+
+def _stays_without_verdict(report: Report, view: ViewOptions) -> bool:
+    return report.counts is None and view.severity < DiagnosticSeverity.WARNING
 
 
 def _told(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from jupyter_lsp_agent.core.positions import TextRange, WireRange
 
 if TYPE_CHECKING:  # the report renders itself through this module
+    from collections.abc import Iterable
+
     from jupyter_lsp_agent.diagnostics.report import (
         CellReference,
         CellReport,
@@ -66,7 +68,12 @@ def report_to_dict(report: "Report") -> dict[str, Any]:
 def _findings(document: "Report | OtherFile") -> dict[str, Any]:
     if document.kind.value == "text":
         return {"diagnostics": [_diagnostic(diagnostic) for diagnostic in document.diagnostics]}
-    return {"cells": [_cell(cell) for cell in document.cells]}
+    return {"cells": cells_to_list(document.cells)}
+
+
+def cells_to_list(cells: "Iterable[CellReport]") -> list[dict[str, Any]]:
+    """Cells of a report as plain values."""
+    return [_cell(cell) for cell in cells]
 
 
 def _cell(cell: "CellReport") -> dict[str, Any]:

@@ -24,6 +24,7 @@ from jupyter_lsp_agent.notebook.name_flow import name_flow
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.notebook.similarity import count_words, likeness
 from jupyter_lsp_agent.service.execution import Execution
+from jupyter_lsp_agent.service.ran_cells import LIKE_A_VERSION, RanCells, as_recorded, is_stored_id
 from jupyter_lsp_agent.service.settings import Settings
 
 _UNJUDGED_TAG = "skip-lsp-check"
@@ -34,8 +35,6 @@ _COMPARED = 20
 
 _OWN_MAGICS = ("%lsp_check", "%%lsp_check", "%load_ext jupyter_lsp_agent", "%reload_ext jupyter_lsp_agent")
 _OLDEST_MAJOR = 4
-_LIKE = 0.75
-"""How alike two sources must be to be versions of one cell, where no id says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +153,16 @@ def _latest_versions(executed: Sequence[Execution]) -> list[Execution]:
             ids.add(cell.cell_id)
         else:
             own = count_words(cell.source)
-            is_superseded = any(likeness(own, later) >= _LIKE for later in words)
+            is_superseded = any(likeness(own, later) >= LIKE_A_VERSION for later in words)
             words.append(own)
         if not is_superseded:
             latest.append(cell)
     return latest[::-1]
 
 
-def with_cell(document: KernelDocument, cell_id: str | None, ran: str, source: str) -> tuple[bytes, int]:
+def with_cell(
+    document: KernelDocument, cell_id: str | None, ran: str, source: str, executed: Sequence[Execution] = ()
+) -> tuple[bytes, int]:
     """The notebook with one cell's newest text, and the cell's index; a cell that it does not hold comes to its end.
 
     Args:
@@ -169,11 +170,12 @@ def with_cell(document: KernelDocument, cell_id: str | None, ran: str, source: s
         cell_id: the cell's id, where the client sends it.
         ran: the cell's whole text as it ran.
         source: what stands for it.
+        executed: what ran, in order.
 
     Raises:
         InvalidRequestError: the notebook's format is too old.
     """
-    index = RanCells(document.notebook).find_version(cell_id, ran)
+    index = RanCells(document.notebook, executed).find_version(cell_id, ran)
     version = _Version(source, cell_id, index, before=None)
     return _with_versions(document, [version]), len(document.notebook.cells) if index is None else index
 
@@ -187,7 +189,7 @@ def with_executed(document: KernelDocument, executed: Sequence[Execution], newer
     wanted = {cell.execution_count for cell in newer}
     versions: list[_Version] = []
     before: int | None = None
-    cells = RanCells(document.notebook)
+    cells = RanCells(document.notebook, executed)
     for cell in executed:
         index = cells.find(cell.cell_id, cell.source)
         if cell.execution_count in wanted:
@@ -195,37 +197,6 @@ def with_executed(document: KernelDocument, executed: Sequence[Execution], newer
             versions.append(_Version(cell.source, cell.cell_id, index, before))
         before = before if index is None else index
     return _with_versions(document, versions) if versions else document.data
-
-
-class RanCells:
-    """Finds the cells of a notebook that ran with some id and text."""
-
-    def __init__(self, notebook: Notebook) -> None:
-        self._code = [cell for cell in notebook.cells if cell.kind is CellKind.CODE]
-        self._by_id = _grouped((cell.cell_id or "", cell.index) for cell in self._code)
-        self._by_source = _grouped((as_recorded(cell.source), cell.index) for cell in self._code)
-        self._has_ids = any(cell.cell_id for cell in self._code)
-
-    def find(self, cell_id: str | None, source: str) -> int | None:
-        """The index of the one cell with this id, or else with this text; `None`: there is no such one."""
-        by_id = self._by_id.get(cell_id or "", []) if cell_id else []
-        found = by_id if len(by_id) == 1 else self._by_source.get(as_recorded(source), [])
-        return found[0] if len(found) == 1 else None
-
-    def find_version(self, cell_id: str | None, source: str) -> int | None:
-        """The same, or where no id can tell, the cell whose text is most like this one."""
-        index = self.find(cell_id, source)
-        is_several = as_recorded(source) in self._by_source
-        if index is not None or is_several or (cell_id and self._has_ids):
-            return index
-        words = count_words(source)
-        alike = max(((likeness(count_words(cell.source), words), cell.index) for cell in self._code), default=(0.0, -1))
-        return alike[1] if alike[0] >= _LIKE else None
-
-
-def as_recorded(source: str) -> str:
-    """A source as IPython keeps it in its history: without the line ends at its end."""
-    return source.rstrip("\n")
 
 
 def cell_index(document: KernelDocument, ref: str) -> int:
@@ -289,14 +260,7 @@ def _with_versions(document: KernelDocument, versions: Sequence[_Version]) -> by
 
 def _new_cell(version: _Version) -> dict[str, object]:
     cell: dict[str, object] = {"cell_type": "code", "source": version.source, "metadata": {}, "outputs": []}
-    return {**cell, "id": version.cell_id} if version.cell_id else cell
-
-
-def _grouped(pairs: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
-    groups: dict[str, list[int]] = {}
-    for key, index in pairs:
-        groups.setdefault(key, []).append(index)
-    return groups
+    return {**cell, "id": version.cell_id} if version.cell_id and is_stored_id(version.cell_id) else cell
 
 
 def _ids_and_sources(notebook: Notebook) -> tuple[frozenset[str], frozenset[str]]:

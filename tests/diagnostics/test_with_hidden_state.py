@@ -7,11 +7,17 @@ from jupyter_lsp_agent.core.ids import CellId
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange
 from jupyter_lsp_agent.diagnostics.build import no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import ViewOptions
-from jupyter_lsp_agent.diagnostics.hidden_state import HiddenState, HiddenStateKind, with_hidden_state
+from jupyter_lsp_agent.diagnostics.hidden_state import (
+    HiddenState,
+    HiddenStateKind,
+    hidden_state_apart,
+    with_hidden_state,
+)
 from jupyter_lsp_agent.diagnostics.read_json import report_from_dict
 from jupyter_lsp_agent.diagnostics.render_html import render_html
 from jupyter_lsp_agent.diagnostics.render_markdown import render_markdown
 from jupyter_lsp_agent.diagnostics.report import Counts, NoVerdictReason, Report, Status, Verdict
+from jupyter_lsp_agent.frontends.magic.result import LspCheck
 from jupyter_lsp_agent.notebook.model import Notebook
 from tests.support.reports import code_cells, facts, finding, report
 
@@ -86,13 +92,35 @@ def test_the_caps_cut_hidden_state_first():
     assert told.to_text().endswith("… 2 more in cells 0, 1")
 
 
-def test_without_a_verdict_it_is_shown_all_the_same():
+def test_without_a_verdict_it_is_beside_the_report():
+    """A report without a verdict has no cells, and what the kernel knows is shown all the same."""
     before = no_verdict_report(facts(CELLS), NoVerdictReason.NOT_INSTALLED, "install ty")
-    told = with_hidden_state(before, NOTEBOOK, [hidden()])
-    assert (told.verdict, told.counts, told.hint) == (Verdict.NO_VERDICT, None, "install ty")
+    assert with_hidden_state(before, NOTEBOOK, [hidden()]) is before
+    assert (before.verdict, before.cells, before.counts) == (Verdict.NO_VERDICT, (), None)
+    apart = hidden_state_apart(before, NOTEBOOK, [hidden()])
+    assert [(cell.cell_index, [item.code for item in cell.diagnostics]) for cell in apart] == [(1, ["hidden-state"])]
+    told = LspCheck(before, "Content: it.", hidden_state=apart)
+    head = "n.ipynb: no verdict (not_installed): install ty; 1 use of what only this kernel knows"
     first, second, *_ = told.to_text().split("\n")
-    assert first == "n.ipynb: no verdict (not_installed): install ty; 1 use of what only this kernel knows"
+    assert first == head
     assert second == "cell 1 (c1) 1:7 warning: `x` is gone in cell 9 [hidden-state]"
+    for text in (told.to_html(), told.to_markdown()):
+        assert "1 use of what only this kernel knows" in text
+        assert "is gone in cell 9" in text
+    assert (bool(told), [item.code for item in told], told.cells, told.errors) == (True, ["hidden-state"], (), ())
+    value = told.to_dict()
+    assert (value["verdict"], value["cells"], value["fixed"]) == ("no_verdict", [], [])
+    assert set(value["counts"].values()) == {None}
+    assert [cell["cell_index"] for cell in value["hidden_state"]] == [1]
+    assert value["hidden_state"][0]["diagnostics"][0]["source"] == "jupyter-lsp-agent"
+
+
+def test_with_a_verdict_nothing_is_beside_it():
+    assert hidden_state_apart(report(CELLS), NOTEBOOK, [hidden()]) == ()
+    before = no_verdict_report(facts(CELLS), NoVerdictReason.TIMEOUT, "wait")
+    assert hidden_state_apart(before, NOTEBOOK, [hidden()], ViewOptions(severity=DiagnosticSeverity.WARNING)) == ()
+    assert hidden_state_apart(before, NOTEBOOK, []) == ()
+    assert not LspCheck(before, "Content: it.")
 
 
 def test_without_a_verdict_and_where_warnings_count_it_is_a_finding():

@@ -10,8 +10,6 @@ from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.service.execution import Execution
 from jupyter_lsp_agent.service.kernel_view import (
     KernelDocument,
-    RanCells,
-    as_recorded,
     cell_index,
     history_document,
     is_own_magic,
@@ -22,6 +20,7 @@ from jupyter_lsp_agent.service.kernel_view import (
     with_cell,
     with_executed,
 )
+from jupyter_lsp_agent.service.ran_cells import RanCells, as_recorded
 from tests.support.kernels import notebook
 
 
@@ -130,6 +129,39 @@ def test_nothing_else_of_the_notebook_changes() -> None:
 def test_which_cell_ran(cell_id: str | None, source: str, index: int | None) -> None:
     cells = document("a = 1", "b = 2", "twice", "twice", "total = first + second + third").notebook
     assert RanCells(cells).find_version(cell_id, source) == index
+
+
+EDITOR = "vscode-notebook-cell:/home/ann/n.ipynb#W{}sZmlsZQ%3D%3D".format
+
+
+@pytest.mark.parametrize(
+    ("executed", "cell", "source", "index"),
+    [
+        ([], 0, "b = 2", 1),
+        ([], 0, "b = 22", None),
+        ([], 0, "total = first + second + fourth", 4),  # its names are no ids, so a text that is alike is evidence
+        ([("b = 2", EDITOR(7))], 7, "nothing like it", 1),
+        ([("b = 2", EDITOR(7)), ("later", EDITOR(7))], 7, "nothing like it", 1),
+        ([("b = 2", EDITOR(7)), ("b = 2", EDITOR(8))], 8, "nothing like it", None),  # a copy of the cell
+        ([("total = first + second + third", EDITOR(7))], 8, "total = first + second + fourth", None),
+        ([("twice", EDITOR(7))], 7, "nothing like it", None),
+        ([("b = 2", EDITOR(7)), ("a = 1", EDITOR(7))], 7, "nothing like it", 0),  # saved in between
+        ([("b = 2", "unknown")], 8, "nothing like it", None),
+    ],
+)
+def test_an_editor_s_own_name_means_the_cell_that_it_ran(
+    executed: list[tuple[str, str]], cell: int, source: str, index: int | None
+) -> None:
+    cells = document("a = 1", "b = 2", "twice", "twice", "total = first + second + third").notebook
+    assert RanCells(cells, ran(*executed)).find_version(EDITOR(cell), source) == index
+
+
+def test_an_editor_s_own_name_is_no_id() -> None:
+    stored = document("a = 1")
+    executed = ran(("a = 1", EDITOR(0)), ("new = 1", EDITOR(1)))
+    data = with_executed(stored, executed, unsaved(stored, executed, 0.0))
+    cells = read_notebook(data, "n").cells
+    assert [(cell.cell_id, cell.source) for cell in cells] == [("c0", "a = 1"), (None, "new = 1")]
 
 
 def test_an_old_notebook_is_told_to_be_saved_anew() -> None:

@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -49,6 +50,7 @@ class JupyterServer:
     process: "subprocess.Popen[str]" = field(repr=False)
     log: "_Log" = field(repr=False)
     token: str | None = TOKEN
+    cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def send(
         self,
@@ -65,6 +67,9 @@ class JupyterServer:
         used = self.token if token == "" else token
         if used is not None:
             request.add_header("Authorization", f"token {used}")
+        if self.cookies:
+            request.add_header("Cookie", "; ".join(f"{name}={value}" for name, value in self.cookies.items()))
+            request.add_header("X-XSRFToken", self.cookies["_xsrf"])
         try:
             with urllib.request.urlopen(request, timeout=50) as answer:
                 return Answer(answer.status, answer.read(), answer.headers)
@@ -98,6 +103,17 @@ class JupyterServer:
         """Jupyter's own contents API."""
         return self.send(verb, f"api/contents/{quote(path)}", body)
 
+    def log_in(self, password: str) -> None:
+        """As a browser does at a server that has a password and no token: by the form, which gives cookies."""
+        jar = CookieJar()
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+        browser.open(f"{self.url}login", timeout=50).close()
+        xsrf = next(cookie.value for cookie in jar if cookie.name == "_xsrf")
+        form = urlencode({"_xsrf": xsrf, "password": password}).encode()
+        browser.open(f"{self.url}login?next={urlsplit(self.url).path}api/status", form, timeout=50).close()
+        self.token = None
+        self.cookies = {cookie.name: cookie.value or "" for cookie in jar}
+
     def stop(self) -> None:
         """End it as an administrator does."""
         if self.process.poll() is None:
@@ -118,11 +134,14 @@ def jupyter_server(
     environment: Mapping[str, str] | None = None,
     config: str = "",
     hub_url: str | None = None,
+    password: str | None = None,
+    password_trait: str = "PasswordIdentityProvider.hashed_password",
 ) -> Iterator[JupyterServer]:
     """A server over `root` with the extension; `config` is the text of its configuration file.
 
     `application` is the module that is run: `jupyter_server`, `jupyterlab` or `notebook`. With `hub_url`, the API of a
-    JupyterHub, it is `ann@x`'s server of that hub, which says where it lies and whom it lets in.
+    JupyterHub, it is `ann@x`'s server of that hub, which says where it lies and whom it lets in. With `password`, it
+    has that, in `password_trait`, and no token.
     """
     with tempfile.TemporaryDirectory(prefix="jupyter-home-") as home:
         configuration = Path(home, "jupyter_server_config.py")
@@ -130,7 +149,7 @@ def jupyter_server(
         port = _free_port()
         own = [f"--config={configuration}", "--allow-root", "--no-browser"]
         prefix = "/b@se/" if hub_url is None else _HUB_PREFIX
-        access = [f"--IdentityProvider.token={TOKEN}", f"--ServerApp.base_url={prefix}"] if hub_url is None else []
+        access = _access(password_trait, password, prefix) if hub_url is None else []
         program = [
             python, "-m", application, *own, f"--port={port}",
             "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}", *access,
@@ -150,6 +169,8 @@ def jupyter_server(
         try:
             assert log.wait_until_ready(), log.text
             _wait_until_it_listens(server, port)
+            if password is not None:
+                server.log_in(password)
             yield server
         finally:
             server.stop()
@@ -169,6 +190,15 @@ async def open_request(
     writer.write(head.encode() + body)
     await writer.drain()
     return writer
+
+
+def _access(trait: str, password: str | None, prefix: str) -> list[str]:
+    """Who is let in, and where."""
+    if password is None:
+        return [f"--IdentityProvider.token={TOKEN}", f"--ServerApp.base_url={prefix}"]
+    from jupyter_server.auth.security import passwd
+
+    return [f"--{trait}={passwd(password)}", f"--ServerApp.base_url={prefix}"]
 
 
 def _wait_until_it_listens(server: JupyterServer, port: int) -> None:

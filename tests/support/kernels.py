@@ -106,6 +106,13 @@ class NotebookKernel:
         await self._client.async_execute_cell(cell, len(self._notebook.cells) - 1)
         return Outputs(cell)
 
+    async def run_silently(self, source: str) -> None:
+        """As editors do what they want done: no cell, no number, no history."""
+        self._client.kc.cell_id = None
+        reply = self._client.kc.execute(source, silent=True, store_history=False)
+        answer = await self._client.kc.get_shell_msg(timeout=60)
+        assert (answer["parent_header"]["msg_id"], answer["content"]["status"]) == (reply, "ok")
+
     async def check(self, line: str = "%lsp_check", cell_id: str | None = None) -> Outputs:
         return await self.run(line, cell_id)
 

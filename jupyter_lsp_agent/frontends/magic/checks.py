@@ -16,8 +16,8 @@ from jupyter_lsp_agent.core.errors import InvalidRequestError
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.diagnostics.build import no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
-from jupyter_lsp_agent.diagnostics.hidden_state import with_hidden_state
-from jupyter_lsp_agent.diagnostics.report import ContentSource, NoVerdictReason, Report, Status
+from jupyter_lsp_agent.diagnostics.hidden_state import hidden_state_apart, with_hidden_state
+from jupyter_lsp_agent.diagnostics.report import CellReport, ContentSource, NoVerdictReason, Report, Status
 from jupyter_lsp_agent.diagnostics.wording import counted
 from jupyter_lsp_agent.frontends.magic.content import HISTORY_NAME, ContentFinder, KernelContent
 from jupyter_lsp_agent.frontends.magic.engines import CheckTask, OwnEngine, ServerEngine
@@ -191,13 +191,16 @@ class KernelChecks:
 
     def _result(self, case: _Case, view: ViewOptions, report: Report, by: str, notes: Sequence[str]) -> LspCheck:
         document, question = case.content.document, case.question
+        apart: tuple[CellReport, ...] = ()
         if case.is_history:
             report = replace(report, path=None)
         elif document is not None and case.found.is_own and question.body is None:
             written = case.content.written_seconds
             findings = hidden_findings(document, question.executed, question.names, self._settings, written)
-            report = with_hidden_state(report, document.notebook, findings, replace(view, severity=report.severity))
-        return LspCheck(report, _content_line(case, by), tuple(notes))
+            view = replace(view, severity=report.severity)
+            apart = hidden_state_apart(report, document.notebook, findings, view)
+            report = with_hidden_state(report, document.notebook, findings, view)
+        return LspCheck(report, _content_line(case, by), tuple(notes), apart)
 
     def _notes(self, case: _Case) -> Sequence[str]:
         document = case.content.document
@@ -254,7 +257,8 @@ def _with_body(case: _Case, task: CheckTask) -> tuple[CheckTask, str | None]:
         raise InvalidRequestError(f"{task.name} cannot be read, so the cell has no context; mend or save it first")
     # The body keeps its lines' numbers in the cell: the magic's own line stays, empty.
     source = f"\n{question.body}"
-    data, index = with_cell(document, question.asking.cell_id, question.asking.source, source)
+    asking = question.asking
+    data, index = with_cell(document, asking.cell_id, asking.source, source, question.executed)
     is_known = index < len(document.notebook.cells)
     is_stored = not case.is_history
     task = replace(

@@ -27,6 +27,8 @@ from jupyter_lsp_agent.service.documents import MAX_DOCUMENT_BYTES
 from jupyter_lsp_agent.service.execution import Execution
 from jupyter_lsp_agent.service.kernel_view import open_document, resembles
 
+_NOT_LET_IN = frozenset({401, 403})
+
 
 @dataclass(frozen=True, slots=True)
 class FoundNotebook:
@@ -66,8 +68,9 @@ class NotebookFinder:
 
     async def own(self, around: KernelSurroundings, executed: Sequence[Execution]) -> FoundNotebook:
         """The notebook of this kernel."""
-        if around.editor_file is not None and await asyncio.to_thread(is_file, Path(around.editor_file)):
-            return FoundNotebook(Path(around.editor_file), "named by the editor")
+        editor = await asyncio.to_thread(_by_editor, around)
+        if editor is not None:
+            return FoundNotebook(editor, "named by the editor")
         session, silent = await self._by_server(around, executed)
         if session is not None:
             return FoundNotebook(session.path, "named by its Jupyter server", session)
@@ -95,7 +98,20 @@ class NotebookFinder:
         try:
             return await self._client.sessions_of(server, kernel_id), None
         except ServerAnswerError as error:
-            return (), f"a Jupyter server does not tell its sessions ({error})"
+            wants_password = not server.token and error.status in _NOT_LET_IN
+            reason = "it wants a password and has no token" if wants_password else error
+            return (), f"a Jupyter server does not tell its sessions ({reason})"
+
+
+def _by_editor(around: KernelSurroundings) -> Path | None:
+    """The notebook that the editor names. VS Code's interactive window names the script that it belongs to, of which
+    nobody knows what ran; and a name is not told anew when the file gets another one."""
+    path = None if around.editor_file is None else Path(around.editor_file)
+    return path if path is not None and _is_notebook_file(path) else None
+
+
+def _is_notebook_file(path: Path) -> bool:
+    return path.suffix.lower() == ".ipynb" and is_file(path)
 
 
 def _session_of(path: Path, around: KernelSurroundings) -> KernelSession | None:
@@ -126,7 +142,7 @@ def _by_hint(around: KernelSurroundings, executed: Sequence[Execution]) -> tuple
     candidates = [Path(text) for text in dict.fromkeys((hint, unquote(hint))) if Path(text).is_absolute()]
     candidates += [folder / hint for folder in (around.folder, *around.folder.parents)]
     candidates += [around.folder / Path(hint).name]
-    files = [path for path in dict.fromkeys(candidates) if path.suffix.lower() == ".ipynb" and is_file(path)]
+    files = [path for path in dict.fromkeys(candidates) if _is_notebook_file(path)]
     for path in files:
         if _holds(path, executed):
             return path, None

@@ -4,11 +4,12 @@ What is new is what was not shown yet: a check that was cut short by the next ru
 session that it belongs to remembers of it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Self
 
-from jupyter_lsp_agent.diagnostics.report import Report
+from jupyter_lsp_agent.diagnostics.report import CellReport
 from jupyter_lsp_agent.frontends.magic.result import JSON_TYPE, LspCheck
 
 
@@ -22,11 +23,11 @@ class News:
     @classmethod
     def of(cls, check: LspCheck) -> Self:
         """What a check brings."""
-        head = check.report.to_text().partition("\n")[0]
+        head = check.shown().to_text().partition("\n")[0]
         return cls(f"lsp: {head}", check if check else None)
 
     def __repr__(self) -> str:
-        return self.line if self.check is None else f"lsp: {self.check.report.to_text()}"
+        return self.line if self.check is None else f"lsp: {self.check.shown().to_text()}"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         """Every representation; IPython chooses among them."""
@@ -55,14 +56,15 @@ class Told:
             self._fingerprints, self.has_begun = found, True
         else:  # nobody looked, so nothing is gone
             self._fingerprints = told | found
-        return replace(check, report=_without(check.report, told))
+        report = replace(check.report, cells=_without(check.report.cells, told))
+        return replace(check, report=report, hidden_state=_without(check.hidden_state, told))
 
 
-def _without(report: Report, told: frozenset[str]) -> Report:
-    """The report without findings that were shown before."""
-    cells = []
-    for cell in report.cells:
+def _without(cells: Iterable[CellReport], told: frozenset[str]) -> tuple[CellReport, ...]:
+    """The cells without findings that were shown before."""
+    rest = []
+    for cell in cells:
         kept = tuple(found for found in cell.diagnostics if found.fingerprint not in told)
         if kept or cell.omitted or not cell.diagnostics:
-            cells.append(replace(cell, diagnostics=kept))
-    return replace(report, cells=tuple(cells))
+            rest.append(replace(cell, diagnostics=kept))
+    return tuple(rest)

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
 from jupyter_lsp_agent.diagnostics.render_html import render_html
+from jupyter_lsp_agent.diagnostics.render_json import cells_to_list
 from jupyter_lsp_agent.diagnostics.render_markdown import render_markdown
 from jupyter_lsp_agent.diagnostics.report import CellReport, Report, ReportedDiagnostic, Verdict
 
@@ -25,11 +26,13 @@ class LspCheck:
         report: the report.
         content: which content it is about, how that was found and who was asked, in sentences.
         notes: what a reader must know to take the report for what it is, in sentences.
+        hidden_state: what the kernel knows and the file does not, where the report has no verdict and so no cells.
     """
 
     report: Report
     content: str
     notes: tuple[str, ...] = ()
+    hidden_state: tuple[CellReport, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -48,32 +51,37 @@ class LspCheck:
 
     def __iter__(self) -> Iterator[ReportedDiagnostic]:
         """The shown findings."""
-        return iter(self.report)
+        return iter(self.shown())
 
     def __bool__(self) -> bool:
         """There is something to show."""
-        return bool(self.report)
+        return bool(self.shown())
 
     def __repr__(self) -> str:
         return self.to_text()
 
     def to_text(self) -> str:
         """As a terminal or a model reads it."""
-        return "\n".join((self.report.to_text(), *self._remarks()))
+        return "\n".join((self.shown().to_text(), *self._remarks()))
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON has it, with `content` and `notes`."""
-        return {**self.report.to_dict(), "content": self.content, "notes": list(self.notes)}
+        """The report as JSON has it, with `content`, `notes` and `hidden_state`."""
+        return {
+            **self.report.to_dict(),
+            "content": self.content,
+            "notes": list(self.notes),
+            "hidden_state": cells_to_list(self.hidden_state),
+        }
 
     def to_html(self) -> str:
         """As a notebook shows it."""
         remarks = "<br>".join(map(escape, self._remarks()))
-        return f"{render_html(self.report)}<p><small>{remarks}</small></p>"
+        return f"{render_html(self.shown())}<p><small>{remarks}</small></p>"
 
     def to_markdown(self) -> str:
         """For a text that people write."""
         remarks = "  \n".join(_SPECIAL.sub(r"\\\1", remark) for remark in self._remarks())
-        return f"{render_markdown(self.report)}\n\n{remarks}"
+        return f"{render_markdown(self.shown())}\n\n{remarks}"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         """Every representation; IPython chooses among them."""
@@ -83,6 +91,10 @@ class LspCheck:
             "text/markdown": self.to_markdown(),
             JSON_TYPE: self.to_dict(),
         }
+
+    def shown(self) -> Report:
+        """What a reader sees: the report, and in its cells what the kernel knows."""
+        return replace(self.report, cells=self.hidden_state) if self.hidden_state else self.report
 
     def _remarks(self) -> tuple[str, ...]:
         return (self.content, *self.notes)

@@ -287,7 +287,7 @@ async def test_a_home_of_nobody_is_a_name(kernel: NotebookKernel, tmp_path: Path
     assert (await kernel.run("%lsp_check ~nobody-is-called-so/b.ipynb")).report["verdict"] == "errors"
 
 
-def test_papermill_and_nbclient_run_it_as_any_cell(tmp_path: Path) -> None:
+def test_nbclient_runs_it_as_any_cell(tmp_path: Path) -> None:
     import nbformat
     from nbclient import NotebookClient
 

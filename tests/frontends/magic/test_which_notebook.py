@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 from tests.frontends.magic.conftest import Open
 from tests.support.environments import add_package, kernelspec, real_venv, site_packages
 from tests.support.jupyter_server import JupyterServer, jupyter_server
-from tests.support.kernels import NotebookKernel, attached, notebook, plain_kernel
+from tests.support.kernels import NotebookKernel, attached, notebook, plain_kernel, runtime_folder
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -151,8 +153,6 @@ async def test_two_kernels_on_one_notebook(kernel_server: JupyterServer, folder:
 
 
 async def second_kernel(server: JupyterServer, first: NotebookKernel) -> Any:
-    from tests.support.kernels import runtime_folder
-
     answer = server.send("POST", "api/kernels", {"name": "python3"})
     assert answer.status == 201
     return attached(runtime_folder(server) / f"kernel-{answer.json['id']}.json")
@@ -193,40 +193,60 @@ async def test_the_verdict_follows_the_kernel(
     assert "own language servers" in report["content"]
 
 
-@pytest.mark.parametrize("hint", ["absolute", "basename", "wrong"])
-async def test_a_server_that_wants_a_password(
-    tmp_path_factory: pytest.TempPathFactory, open_kernel: Open, hint: str
-) -> None:
-    """It tells its sessions to nobody; what the kernel was started with may be right."""
+@pytest.fixture(scope="module", params=["PasswordIdentityProvider.hashed_password", "ServerApp.password"])
+def password_server(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[JupyterServer]:
+    """A real server with a password and no token."""
     root = tmp_path_factory.mktemp("root")
-    write(root / "sub" / "a.ipynb", *MISTAKEN)
-    with jupyter_server(root) as server:
-        kernel = await open_kernel(server, "sub/a.ipynb")
-        # What a server writes that has a password and no token.
-        await kernel.run(FORGET_TOKENS)
-        if hint == "basename":
-            await kernel.run("import os; os.environ['JPY_SESSION_NAME'] = 'sub/a.ipynb'")
-        if hint == "wrong":
-            write(root / "sub" / "a.ipynb", "another = 1", "notebook = 2", ids=False)
-        await kernel.run("price = 1", "c0")
-        report = (await kernel.check()).report
+    with jupyter_server(root, password="of the tests", password_trait=request.param) as server:
+        yield server
+
+
+def test_it_lets_in_who_has_its_cookie_alone(password_server: JupyterServer) -> None:
+    """The server is what the tests below take it for."""
+    (file,) = runtime_folder(password_server).glob("jpserver-*.json")
+    assert json.loads(file.read_text())["token"] == ""
+    assert password_server.send("GET", "api/sessions").status == 200
+    stranger = replace(password_server, cookies={})
+    for token in (None, "x"):
+        assert stranger.send("GET", "api/sessions", token=token).status == 403
+        assert stranger.send("GET", "jupyter-lsp-agent/status", token=token).status == 403
+        assert stranger.send("POST", "jupyter-lsp-agent/edits", {}, token=token).status == 403
+
+
+@pytest.mark.parametrize("hint", ["absolute", "basename", "wrong", "renamed"])
+async def test_a_server_that_wants_a_password(password_server: JupyterServer, open_kernel: Open, hint: str) -> None:
+    """It tells its sessions to nobody; what the kernel was started with may be right."""
+    path = write(password_server.root / hint / "a.ipynb", *MISTAKEN)
+    kernel = await open_kernel(password_server, name_below(password_server, path))
+    if hint == "basename":
+        await kernel.run(f"import os; os.environ['JPY_SESSION_NAME'] = '{hint}/a.ipynb'")
     if hint == "wrong":
+        write(path, "another = 1", "notebook = 2", ids=False)
+    if hint == "renamed":
+        new = name_below(password_server, path.with_name("b.ipynb"))
+        renamed = password_server.contents("PATCH", name_below(password_server, path), {"path": new})
+        assert renamed.status == 200
+        session = password_server.send("PATCH", f"api/sessions/{kernel.session['id']}", {"path": new})
+        assert session.status == 200
+    await kernel.run("price = 1", "c0")
+    await kernel.run("price.foo", "c1")
+    report = (await kernel.check()).report
+    assert "this kernel's own language servers" in report["content"]
+    assert report["verdict"] == "errors"
+    if hint in {"wrong", "renamed"}:
+        doubt = "does not hold what ran here" if hint == "wrong" else "is not there"
         assert (report["path"], report["content_source"]) == (None, "history")
-        assert "does not hold what ran here" in report["notes"][0]
+        assert doubt in report["notes"][0]
+        assert "does not tell its sessions (it wants a password" in report["notes"][0]
+        named = (await kernel.check(f"%lsp_check {'a' if hint == 'wrong' else 'b'}.ipynb")).report
+        assert named["content_source"] == "file"
+        assert named["verdict"] == ("clean" if hint == "wrong" else "errors")
     else:
         assert report["cells"][0]["cell_index"] == 1
         assert report["content_source"] == "file"
         assert "JPY_SESSION_NAME" in report["content"]
-
-
-FORGET_TOKENS = """
-import json
-from pathlib import Path
-from jupyter_core.paths import jupyter_runtime_dir
-
-for file in Path(jupyter_runtime_dir()).glob("jpserver-*.json"):
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"token": "", "password": True}))
-"""
 
 
 async def test_no_server_at_all(tmp_path: Path) -> None:

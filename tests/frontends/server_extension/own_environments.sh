@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# The tests of the server extension that need an environment of their own: live documents of jupyter-collaboration, in a kernel
-# too, and of
-# jupyter_server_documents, which exclude each other, requests made up by schemathesis, JupyterLab and Notebook, and
-# JupyterHub.
+# The tests of the server extension and the magic that need an environment of their own: live documents of
+# jupyter-collaboration, in a kernel too, and of jupyter_server_documents, which exclude each other, requests made up by
+# schemathesis, JupyterLab and Notebook, JupyterHub, and papermill.
 #
 #     tests/frontends/server_extension/own_environments.sh FOLDER
 #
@@ -18,13 +17,14 @@ run() {
     shift 2
     [ -x "$folder/$name/bin/python" ] || python3 -m venv "$folder/$name"
     "$folder/$name/bin/python" -m pip install --quiet --disable-pip-version-check -e ".[test,$name-test]"
-    "$folder/$name/bin/python" -m pytest -q "$@" "$here/$test"
+    "$folder/$name/bin/python" -m pytest -q "$@" "$test"
 }
 
 mkdir -p "$folder"
-run collaboration test_live_documents.py tests/frontends/magic/test_live_kernel.py
-run documents test_live_read_only.py
+run collaboration $here/test_live_documents.py tests/frontends/magic/test_live_kernel.py
+run documents $here/test_live_read_only.py
 # Its pytest plugin is not what is used here, and it warns.
-run schemathesis test_schemathesis.py -p no:schemathesis
-run applications test_applications.py
-run hub test_jupyterhub.py
+run schemathesis $here/test_schemathesis.py -p no:schemathesis
+run applications $here/test_applications.py
+run hub $here/test_jupyterhub.py
+run papermill tests/frontends/magic/test_papermill.py
