@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from jupyter_lsp_agent.core.errors import InvalidRequestError
-from jupyter_lsp_agent.diagnostics.cleaning import clean_message, shorten
+from jupyter_lsp_agent.diagnostics.cleaning import clean_message, headline_of, shorten
 from jupyter_lsp_agent.diagnostics.fingerprint import Located, fingerprints, normalise_message
 from jupyter_lsp_agent.diagnostics.report import ReportedDiagnostic
 
@@ -60,7 +60,7 @@ def baseline_entries(diagnostics: Iterable[ReportedDiagnostic]) -> tuple[Baselin
     return _ordered(
         BaselineEntry(
             code=item.code,
-            message=item.message,
+            message=headline_of(item.message),
             source_line=shorten(item.source_line.strip(), _MAX_LINE_CHARACTERS),
             severity=item.severity.name.lower(),
             source=item.source,

@@ -36,7 +36,7 @@ __all__ = [
 MAX_SOURCE_LINE_CHARACTERS = 2000
 """The length of a source line in a report; a data line of a megabyte helps nobody."""
 
-_EXPLANATION = re.compile(r"\s{2,}(?:info|help|note): | (?:info|help|note): +\d\. ")
+_EXPLANATION = re.compile(r"\s{2,}(?:info|help|note): |\s{2,}Looked in these locations| (?:info|help|note): +\d\. ")
 
 
 def clean_message(text: str, limit: int = MAX_MESSAGE_CHARACTERS) -> str:

@@ -1,10 +1,11 @@
 """A name for a finding that outlives the places it is found at.
 
 Cells move, lines shift, messages quote line numbers; the finding is the same. So its fingerprint is made of what it
-says (source, code, severity, the message with positions taken out) and of the line it stands on, never of where that
-line is. Findings that agree in all of this are told apart by an ordinal. The ordinal follows the cells' own identity
-(a stored id that is unique, else the cell's source), not their order, so that equal findings in two cells keep their
-fingerprints when the cells change places; and the set of fingerprints is the same in any order.
+says (source, code, severity, the message without positions and without what is this machine's) and of the line it
+stands on, never of where that line is. Findings that agree in all of this are told apart by an ordinal. The ordinal
+follows the cells' own identity (a stored id that is unique, else the cell's source), not their order, so that equal
+findings in two cells keep their fingerprints when the cells change places; and the set of fingerprints is the same in
+any order.
 """
 
 import hashlib
@@ -15,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic
+from jupyter_lsp_agent.core.printable import visible_line
+from jupyter_lsp_agent.diagnostics.cleaning import headline_of
 from jupyter_lsp_agent.notebook.model import Cell
 
 _POSITION = re.compile(
@@ -23,6 +26,8 @@ _POSITION = re.compile(
     r"|(?P<file>\.\w+|>):\d+(?::\d+)?\b",
     re.IGNORECASE,
 )
+
+_ABSOLUTE_PATH = re.compile(r"(?<![\w./~])(?:/|[A-Za-z]:[\\/])(?:[\w.@+~-]+[\\/])+[\w.@+~-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +46,13 @@ class Located:
 
 
 def normalise_message(message: str) -> str:
-    """The message without the positions that it quotes, and with single spaces; other numbers stay."""
-    return " ".join(_POSITION.sub(_without_number, message).split())
+    """The message without the positions that it quotes, and with single spaces; other numbers stay.
+
+    Without the explanations behind it too, and without absolute paths: where a server has searched for a module differs
+    from one checkout and from one environment to the next, and the finding is the same.
+    """
+    said = _ABSOLUTE_PATH.sub("", headline_of(visible_line(message)))
+    return " ".join(_POSITION.sub(_without_number, said).split())
 
 
 def fingerprints(findings: Sequence[Located]) -> tuple[str, ...]:

@@ -65,20 +65,6 @@ def chain_name(language: str, number: int) -> ChainId:
     return ChainId(f"{language}/{number}")
 
 
-def require_installed(place: Place, language: LanguageId, chains: tuple[Chain, ...]) -> None:
-    """Make sure that some server of the chains is on this machine.
-
-    Raises:
-        UncheckableError: none is; the text names the one that would do and how to get it.
-    """
-    specs = [spec for chain in chains for spec in chain]
-    if not any(_is_installed(place, spec) for spec in specs):
-        raise UncheckableError(
-            NoVerdictReason.NOT_INSTALLED,
-            f"{specs[0].title} would check {language_title(language)} and is not installed; {install_advice(specs[0])}",
-        )
-
-
 def _only(place: Place, language: LanguageId, server: ServerId) -> ServerSpec:
     try:
         spec = place.registry.get(server)

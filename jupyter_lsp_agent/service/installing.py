@@ -53,7 +53,7 @@ class ServerInstalls:
     def wanted_below(self, folder: Path) -> list[str]:
         """The first server of each language that is found below `folder`, those left out that are on this machine."""
         found = discover([str(folder)], DiscoveryOptions(include=("*",)))
-        languages = {language for file in found.files if (language := self._language_of(file)) is not None}
+        languages = set[str]().union(*map(self._languages_of, found.files))
         first = [chain[0] for language in sorted(languages) for chain in self._registry.chains(language)[:1]]
         return [spec.server_id for spec in dict.fromkeys(first) if self._lack(spec)]
 
@@ -123,17 +123,28 @@ class ServerInstalls:
             return [str(error)]
         return []
 
-    def _language_of(self, file: DiscoveredFile) -> str | None:
+    def _languages_of(self, file: DiscoveredFile) -> set[str]:
+        """What a file is written in: of a notebook its kernel's language, where its notebooks are understood, and those
+        of the bodies in its cells."""
         if not file.is_notebook:
-            return self._registry.language_of(file.path)
+            language = self._registry.language_of(file.path)
+            return set() if language is None else {language}
         from jupyter_lsp_agent.core.errors import NotebookError
-        from jupyter_lsp_agent.notebook.languages import detect_language
+        from jupyter_lsp_agent.notebook.build_options import BuildOptions
+        from jupyter_lsp_agent.notebook.languages import PYTHON
+        from jupyter_lsp_agent.notebook.other_kernels import is_joinable
         from jupyter_lsp_agent.notebook.reader import read_notebook
+        from jupyter_lsp_agent.notebook.virtual_document import build_virtual_documents
 
         try:
-            return detect_language(read_notebook(read_regular_file(file.path, MAX_DOCUMENT_BYTES), file.display_path))
+            notebook = read_notebook(read_regular_file(file.path, MAX_DOCUMENT_BYTES), file.display_path)
         except (OSError, NotebookError):
-            return None
+            return set()
+        return {
+            document.language_id
+            for document in build_virtual_documents(notebook, BuildOptions()).documents
+            if not document.kernel or document.language_id == PYTHON or is_joinable(document.language_id)
+        }
 
 
 def _version_of(spec: ServerSpec) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from jupyter_lsp_agent.notebook.virtual_document import (
 from jupyter_lsp_agent.servers.interpreters import Interpreter
 from jupyter_lsp_agent.service.asking import Asker, ChainAnswer
 from jupyter_lsp_agent.service.chain_calls import Chain, ChainSilence, Question, Waits
-from jupyter_lsp_agent.service.chains import chain_name, choose_chains, language_title, require_installed
+from jupyter_lsp_agent.service.chains import chain_name, choose_chains, language_title
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.elsewhere import set_aside_imports
 from jupyter_lsp_agent.service.kernel_check import ask_about_joined
@@ -143,7 +143,6 @@ def kernel_chains(task: NotebookTask) -> tuple[Chain, ...]:
     """
     chains = choose_chains(task.place, chain_language(task.notebook, task.language), task.server)
     if task.language != PYTHON and not is_joinable(task.language):
-        require_installed(task.place, task.language, chains)
         raise UncheckableError(
             NoVerdictReason.UNSUPPORTED_LANGUAGE,
             f"notebooks of {language_title(task.language)} are not understood yet; "

@@ -99,6 +99,13 @@ def test_it_tells_lines_apart():
         ("previous in In [12]", "previous in In [3]"),
         ("declared at model.py:10:4", "declared at model.py:12"),
         ("a  b\n c", "a b c"),
+        # As ty and pyrefly say it in two environments.
+        (
+            "Cannot resolve imported module `x`\n\ninfo: Searched in:\ninfo:   1. /home/a/proj (first-party code)",
+            "Cannot resolve imported module `x`\n\ninfo: Searched in:\ninfo:   1. /b (first-party)\ninfo:   2. /c/d",
+        ),
+        ('Cannot find module `x`\n  Looked in these locations:\n  ["/a/b"]', "Cannot find module `x`"),
+        ("Stub file of /home/a/venv/lib/x.py is missing", "Stub file of C:\\b\\lib\\x.py is missing"),
     ],
 )
 def test_positions_in_messages_do_not_count(message, same_as):
@@ -114,6 +121,8 @@ def test_positions_in_messages_do_not_count(message, same_as):
         ("no attribute `x1`", "no attribute `x2`"),
         ("Literal[1:2]", "Literal[1:3]"),
         ("the pipeline 3 is gone", "the pipeline 4 is gone"),
+        ("no such file: data/a.csv", "no such file: data/b.csv"),
+        ("Operator `/` is not supported", "Operator `//` is not supported"),
     ],
 )
 def test_other_numbers_in_messages_do(message, other):

@@ -212,6 +212,16 @@ async def test_a_language_that_nobody_speaks_says_so(tmp_path: Path) -> None:
     assert (report.verdict, report.reason) == ("no_verdict", "unsupported_language")
 
 
+async def test_a_language_whose_notebooks_are_not_understood_is_no_reason_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    julia = {"name": "julia-1.11", "language": "julia", "display_name": "Julia"}
+    report = await check(tmp_path, julia, ["x = 1"])
+    assert (report.verdict, report.reason) == ("no_verdict", "unsupported_language")
+    assert "install" not in (report.detail or "")
+
+
 async def test_a_language_whose_server_is_not_there_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(Path(shutil.which("true") or "/bin/true").parent / "nowhere"))
     report = await check(tmp_path, R, ["x <- 1"])

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import venv
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,21 @@ def test_what_no_longer_occurs_is_told_and_pruned(tmp_path: Path) -> None:
     check(tmp_path, "sub/a.ipynb", "--baseline", "known.json", "--write-baseline", "known.json")
     text = (tmp_path / "known.json").read_text()
     assert ("sub/a.ipynb" in text, "sub/b.ipynb" in text) == (False, True)
+
+
+def test_it_knows_what_it_knew_in_another_folder_and_with_another_python(tmp_path: Path) -> None:
+    """A server says where it has looked for a module; that is another place on every machine."""
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        write_notebook(tmp_path / folder / "a.ipynb", "import no_such_module_anywhere")
+    environment = tmp_path / "environment"
+    venv.create(environment)
+    check(tmp_path / "here", "a.ipynb", "--write-baseline", "known.json")
+    known = (tmp_path / "here/known.json").read_text()
+    assert str(tmp_path) not in known
+    (tmp_path / "there/known.json").write_text(known)
+    told = check(tmp_path / "there", "a.ipynb", "--baseline", "known.json", "--python", str(environment))
+    assert (told.code, "no longer occur" in told.errors) == (0, False)
 
 
 def test_the_written_file_does_not_depend_on_caps_or_on_what_is_known(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_lsp_agent.frontends.cli import main
+from tests.support.services import write_notebook
 
 NPM = f"""#!{sys.executable}
 import pathlib, sys
@@ -53,6 +54,20 @@ def test_a_named_server_is_installed_listed_and_removed(machine, capsys):
     assert capsys.readouterr().out == "removed: prisma\n"
     assert folders(machine) == []
     assert main(["uninstall", "prisma"]) == 2
+
+
+def test_without_a_name_it_takes_what_the_files_below_are_written_in(machine, capsys):
+    bash, julia = ({"name": name, "language": name, "display_name": name} for name in ("bash", "julia"))
+    (machine / "project/a.vim").touch()
+    write_notebook(machine / "project/b.ipynb", "echo 1", kernelspec=bash)
+    write_notebook(machine / "project/in_a_cell.ipynb", "%%dockerfile\nFROM x", "%%bash\necho 1", "%%svg\n<svg/>")
+    # Its notebooks are not understood, and its server would have nothing to do.
+    write_notebook(machine / "project/c.ipynb", "x = 1", kernelspec=julia)
+    main(["install", "--dry-run"])
+    assert {line.partition(":")[0] for line in capsys.readouterr().out.splitlines()} == {
+        "vimls",
+        "bash-language-server",
+    }
 
 
 def test_a_server_that_is_there_without_this_command_is_not_called_missing(machine, capsys):
