@@ -25,6 +25,10 @@ from jupyter_lsp_agent.servers.roots import folders_between, is_inside
 OWN = "own"
 """`Interpreter.origin` where nothing says which Python is meant."""
 _PROJECT_ENVIRONMENTS = (".venv", "venv")
+_PYTHONS = ("python3", "python")
+_IN_A_HOOK = "PRE_COMMIT"
+"""Set by pre-commit, which puts the environment that it made for a hook, and nothing of the project is in, before the
+user's own: in `VIRTUAL_ENV` and on `PATH`."""
 _COMMON_KERNEL_NAMES = frozenset({"", "python", "python3"})
 """Names that say no more than "some Python": without a kernelspec of that name, the list goes on."""
 
@@ -38,7 +42,7 @@ class Interpreter:
         prefix: the environment's folder.
         site_packages: its package folders, existing ones only.
         version: major and minor, `None` where its files do not say.
-        origin: for people: `--python`, `kernelspec python3`, `.venv`, `VIRTUAL_ENV`, `CONDA_PREFIX`, `own`.
+        origin: for people: `--python`, `kernelspec python3`, `.venv`, `VIRTUAL_ENV`, `CONDA_PREFIX`, `PATH`, `own`.
         may_run: whether servers may run it; else it is only read, because it lies in a folder that is not trusted.
         elsewhere: why the kernel's packages cannot be seen here, as a sentence's end; `None` where they can.
         extra_paths: folders that come before all others when a module is looked for.
@@ -197,12 +201,24 @@ def _find_project_environment(folder: Path, boundary: Path, surroundings: Surrou
 
 
 def _find_active(boundary: Path, surroundings: Surroundings) -> Interpreter | None:
+    if surroundings.environ.get(_IN_A_HOOK):
+        return _find_on_path(boundary, surroundings)
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         value = surroundings.environ.get(variable, "")
         prefix = Path(value)
         if value and prefix.is_absolute() and is_environment(prefix):
             may_run = _is_trusted(prefix, surroundings) or not is_inside(prefix, boundary)
             return _environment_at(prefix, variable, surroundings, may_run=may_run)
+    return None
+
+
+def _find_on_path(boundary: Path, surroundings: Surroundings) -> Interpreter | None:
+    """What `python` means to somebody whose environment has another's before it."""
+    for entry in _absolute_entries(surroundings.environ.get("PATH", "")).split(os.pathsep):
+        program = next((path for name in _PYTHONS if (path := Path(entry) / name).is_file()), None) if entry else None
+        if program is not None and not _is_own(prefix_of(program), surroundings):
+            may_run = _is_trusted(program, surroundings) or not is_inside(program, boundary)
+            return _interpreter(read_environment(prefix_of(program), program), "PATH", may_run=may_run)
     return None
 
 

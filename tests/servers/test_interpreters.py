@@ -2,6 +2,7 @@
 interpreters say."""
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -204,6 +205,26 @@ def test_an_activated_environment_comes_before_ours(world, variable):
     assert (found.prefix, found.origin, found.may_run) == (active, variable, True)
     real_venv(world.project / ".venv")
     assert world.resolve().origin == ".venv"
+
+
+def test_in_a_hook_it_is_what_was_active_before_the_hooks_own(world, tmp_path):
+    """As pre-commit starts a hook: its own environment in `VIRTUAL_ENV` and first on `PATH`."""
+    active, hooks = real_venv(world.folder / "active"), read_own_environment()
+    path = os.pathsep.join(["", "relative", str(hooks.python.parent), f"{active}/bin", "/usr/bin"])
+    world.environ |= {"VIRTUAL_ENV": str(hooks.prefix), "PATH": path}
+    assert world.resolve().prefix == hooks.prefix
+    world.environ["PRE_COMMIT"] = "1"
+    found = world.resolve()
+    assert (found.prefix, found.origin, found.site_packages) == (active, "PATH", (site_packages(active),))
+    real_venv(world.project / ".venv")
+    assert world.resolve().origin == ".venv"
+
+
+def test_in_a_hook_a_folder_of_the_project_on_the_path_is_only_read(world):
+    inside = real_venv(world.project / "tools")
+    world.environ |= {"PRE_COMMIT": "1", "PATH": f"{inside}/bin"}
+    found = world.resolve()
+    assert (found.prefix, found.may_run) == (inside, False)
 
 
 @pytest.mark.parametrize("value", ["", "relative", "/no/such/folder", "/usr"])
