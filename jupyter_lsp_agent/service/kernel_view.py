@@ -35,6 +35,7 @@ _COMPARED = 20
 
 _OWN_MAGICS = ("%lsp_check", "%%lsp_check", "%load_ext jupyter_lsp_agent", "%reload_ext jupyter_lsp_agent")
 _OLDEST_MAJOR = 4
+_WITH_IDS = (4, 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +246,13 @@ def _with_versions(document: KernelDocument, versions: Sequence[_Version]) -> by
     if document.notebook.nbformat < _OLDEST_MAJOR or not isinstance(cells, list):
         raise InvalidRequestError(f"{document.name} is of nbformat {document.notebook.nbformat}: save it as nbformat 4")
     added: dict[int, list[object]] = {}
+    has_ids = (document.notebook.nbformat, document.notebook.nbformat_minor) >= _WITH_IDS
     for version in versions:
         if version.index is not None:
             cells[version.index] = {**cells[version.index], "source": version.source}
         else:
             place = len(cells) - 1 if version.before is None else version.before
-            added.setdefault(place, []).append(_new_cell(version))
+            added.setdefault(place, []).append(_new_cell(version, has_ids=has_ids))
     content["cells"] = [
         *added.pop(-1, []),
         *(one for number, cell in enumerate(cells) for one in (cell, *added.get(number, []))),
@@ -258,9 +260,10 @@ def _with_versions(document: KernelDocument, versions: Sequence[_Version]) -> by
     return json.dumps(content).encode("ascii")
 
 
-def _new_cell(version: _Version) -> dict[str, object]:
+def _new_cell(version: _Version, *, has_ids: bool) -> dict[str, object]:
     cell: dict[str, object] = {"cell_type": "code", "source": version.source, "metadata": {}, "outputs": []}
-    return {**cell, "id": version.cell_id} if version.cell_id and is_stored_id(version.cell_id) else cell
+    is_told = has_ids and version.cell_id is not None and is_stored_id(version.cell_id)
+    return {**cell, "id": version.cell_id} if is_told else cell
 
 
 def _ids_and_sources(notebook: Notebook) -> tuple[frozenset[str], frozenset[str]]:

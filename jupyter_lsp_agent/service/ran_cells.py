@@ -20,8 +20,8 @@ _STORED_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class RanCells:
     """Finds the cells of a notebook that ran with some id and text.
 
-    An editor may call cells by names of its own in place of the file's ids (VS Code sends the address of its text
-    document). Such a name means the cell whose text it ran with before.
+    An editor may call cells by names of its own in place of the file's ids: VS Code sends the address of its text
+    document, JupyterLab makes ids for a file that has none. Such a name means the cell whose text it ran with before.
 
     Args:
         notebook: the notebook.
@@ -47,13 +47,17 @@ class RanCells:
         """The same, or where no id can tell, the cell whose text is most like this one."""
         index = self.find(cell_id, source)
         is_several = as_recorded(source) in self._by_source
-        if index is not None or is_several or (cell_id and self._has_ids and is_stored_id(cell_id)):
+        if index is not None or is_several or (cell_id and self._is_stored(cell_id)):
             return index
         words = count_words(source)
         taken = set(self._by_name.values())
         others = [cell for cell in self._code if cell.index not in taken]
         alike = max(((likeness(count_words(cell.source), words), cell.index) for cell in others), default=(0.0, -1))
         return alike[1] if alike[0] >= LIKE_A_VERSION else None
+
+    def _is_stored(self, cell_id: str) -> bool:
+        """Whether an id is one as this file has them."""
+        return self._has_ids and is_stored_id(cell_id)
 
     def _with_text(self, source: str) -> int | None:
         found = self._by_source.get(as_recorded(source), [])
@@ -64,7 +68,7 @@ class RanCells:
         named: dict[str, int] = {}
         owners: dict[int, str] = {}
         for run in executed:
-            index = None if run.cell_id is None or is_stored_id(run.cell_id) else self._with_text(run.source)
+            index = None if run.cell_id is None or self._is_stored(run.cell_id) else self._with_text(run.source)
             if index is not None and run.cell_id and owners.setdefault(index, run.cell_id) == run.cell_id:
                 named[run.cell_id] = index
         return named

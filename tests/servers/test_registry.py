@@ -42,6 +42,29 @@ def test_every_entry_is_well_formed(spec):
         )
 
 
+IN_OTHER_REGISTRIES = """
+    pyright-langserver ty typescript-language-server tsc deno vscode-eslint-language-server oxlint biome
+    vue-language-server svelteserver astro-ls prisma-language-server gopls rust-analyzer sourcekit-lsp clangd zls
+    bash-language-server powershell-editor-services yaml-language-server docker-langserver terraform-ls nixd
+    lua-language-server intelephense laravel-lsp ruby-lsp rubocop perl dart gleam elixir-ls clojure-lsp
+    haskell-language-server-wrapper ocamllsp julia jdtls kotlin-language-server kotlin-lsp roslyn-language-server
+    fsautocomplete texlab tinymist
+"""
+"""The programs that Hermes Agent and OpenCode start as language servers, by the names of these, 2026-11."""
+
+
+def test_every_server_of_the_registries_of_agents_is_there():
+    programs = {Path(spec.command[0]).name for spec in SPECS}
+    assert set(IN_OTHER_REGISTRIES.split()) - programs == set()
+
+
+def test_what_agents_start_for_a_language_may_be_asked_for():
+    asked = {"kotlin": "kotlin-lsp", "ruby": "rubocop", "csharp": "roslyn-language-server", "razor": None}
+    for language, server in asked.items():
+        chained = [name for chain in REGISTRY.chains(language) for name in ids(chain)]
+        assert (server in chained) if server else chained == [], language
+
+
 def test_every_template_names_known_variables(tmp_path):
     variables = template_variables(tmp_path, CommandSearch((), (), ()), None)
     assert set(re.findall(r"\{([a-z_]+)\}", read_catalogue())) - {"id"} <= set(variables)

@@ -156,6 +156,15 @@ def test_an_editor_s_own_name_means_the_cell_that_it_ran(
     assert RanCells(cells, ran(*executed)).find_version(EDITOR(cell), source) == index
 
 
+def test_made_ids_for_a_file_without_any_are_names_too() -> None:
+    stored = document("a = 1", "b = 2", ids=False, minor=4)
+    executed = ran(("b = 2", "made-7"), ("nothing like it", "made-7"), ("new = 1", "made-8"))
+    data = with_executed(stored, executed, unsaved(stored, executed, 0.0))
+    cells = read_notebook(data, "n").cells
+    expected = [(None, "a = 1"), (None, "nothing like it"), (None, "new = 1")]
+    assert [(cell.cell_id, cell.source) for cell in cells] == expected
+
+
 def test_an_editor_s_own_name_is_no_id() -> None:
     stored = document("a = 1")
     executed = ran(("a = 1", EDITOR(0)), ("new = 1", EDITOR(1)))

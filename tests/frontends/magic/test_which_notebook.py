@@ -123,12 +123,15 @@ async def test_a_checked_cell_does_not_run(kernel_server: JupyterServer, folder:
     assert "NameError" in (await kernel.run("made_here", "c2")).text
 
 
-async def test_notebooks_without_ids(kernel_server: JupyterServer, folder: Path, open_kernel: Open) -> None:
+@pytest.mark.parametrize("tells_ids", [True, False])  # JupyterLab makes ids for a file that has none
+async def test_notebooks_without_ids(
+    kernel_server: JupyterServer, folder: Path, open_kernel: Open, tells_ids: bool
+) -> None:
     path = write(folder / "a.ipynb", *MISTAKEN, "%%lsp_check\nprice + 1", ids=False, minor=4)
-    kernel = await open_kernel(kernel_server, name_below(kernel_server, path), tells_ids=False)
-    report = (await kernel.check()).report
+    kernel = await open_kernel(kernel_server, name_below(kernel_server, path), tells_ids=tells_ids)
+    report = (await kernel.check(cell_id="made-2")).report
     assert [(cell["cell_index"], cell["cell_id"]) for cell in report["cells"]] == [(1, None)]
-    edited = (await kernel.run("%%lsp_check\nprice + one")).report
+    edited = (await kernel.run("%%lsp_check\nprice + one", "made-3")).report
     assert [cell["cell_index"] for cell in edited["cells"]] == [3]
 
 
