@@ -69,6 +69,8 @@ class ServerBehaviour:
         full_change: the form of a full replacement.
         reopen_to_recheck: it is silent on a change to a text that it checked last, so such a document is closed and
             opened again.
+        reopen_when_clean: it is silent on a change to a document that was without findings and still is, so such a one
+            is closed and opened again.
         save_after_change: it checks only what was saved: `didSave` follows each change.
         changed_files: how it is told of files of the workspace that changed on disk.
         changed_configuration: how it is told of its own configuration files.
@@ -91,6 +93,7 @@ class ServerBehaviour:
     empty_configuration: EmptyConfiguration = EmptyConfiguration.NULL
     full_change: FullChange = FullChange.TEXT
     reopen_to_recheck: bool = False
+    reopen_when_clean: bool = False
     save_after_change: bool = False
     changed_files: ChangedFilesReaction = ChangedFilesReaction.WATCHED_FILES
     changed_configuration: ChangedFilesReaction = ChangedFilesReaction.WATCHED_FILES

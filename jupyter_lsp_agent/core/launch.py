@@ -53,8 +53,17 @@ class ServerLaunch:
 
 @dataclass(frozen=True, slots=True)
 class TextDocument:
-    """A text as a server is to see it."""
+    """A text as a server is to see it.
+
+    Attributes:
+        uri: where it is, or is said to be.
+        language_id: as LSP calls its language.
+        text: the whole of it.
+        is_module: other documents may speak of it: where its text changes, and when it is closed, what was pushed for
+            them before is not believed any more.
+    """
 
     uri: DocumentUri
     language_id: str
     text: str = field(repr=False)
+    is_module: bool = False

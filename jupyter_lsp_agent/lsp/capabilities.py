@@ -9,7 +9,6 @@ from jupyter_lsp_agent.lsp.wire.server import PullProvider, Registration, Static
 
 _NOTHING = StaticCapabilities(
     sync_kind=SyncKind.FULL,
-    wants_save=False,
     wants_text_on_save=False,
     position_encoding=PositionEncoding.UTF_16,
     pull=None,
@@ -35,11 +34,6 @@ class ServerCapabilities:
     def sync_kind(self) -> SyncKind:
         """How it wants to be told of changes."""
         return self._static.sync_kind
-
-    @property
-    def wants_save(self) -> bool:
-        """Whether it wants `didSave`."""
-        return self._static.wants_save or self._behaviour.save_after_change
 
     @property
     def wants_text_on_save(self) -> bool:

@@ -138,15 +138,13 @@ class LanguageClient:
         """
         await self._session.start(self._take_over)
 
-    async def diagnose(self, document: TextDocument, *, recheck: bool = False) -> DiagnosticReport:
+    async def diagnose(self, document: TextDocument) -> DiagnosticReport:
         """Bring the server to this text, and wait for its verdict on exactly this text, however long that is.
 
         Calls for one document are served one after the other. A caller that is cancelled has its request cancelled.
 
         Args:
             document: the text.
-            recheck: something beside the text has changed (another document, say), so that what was pushed before is
-                not believed any more. What is pulled is always asked for anew.
 
         Raises:
             TransportError: the server is gone, or dies meanwhile.
@@ -156,7 +154,7 @@ class LanguageClient:
         entry = self._documents.reserve(document)
         entry.users += 1
         try:
-            return await self._session.until_closed(self._diagnose(entry, document, recheck=recheck))
+            return await self._session.until_closed(self._diagnose(entry, document))
         finally:
             entry.users -= 1
 
@@ -170,17 +168,6 @@ class LanguageClient:
         if entry is not None:
             async with entry.lock:
                 await self._documents.close(uri)
-
-    async def did_save(self, uri: str) -> None:
-        """Tell the server that an open document was saved as it has it; one that is not open is ignored.
-
-        Raises:
-            TransportError: the server is gone.
-        """
-        entry = self._documents.find(uri)
-        if entry is not None:
-            async with entry.lock:
-                await self._documents.save(entry)
 
     async def did_change_watched_files(self, changes: Iterable[FileChange]) -> None:
         """Tell the server of files that changed on disk. What it pushed before is not believed any more.
@@ -216,13 +203,13 @@ class LanguageClient:
         self._server.capabilities.initialized(result.capabilities)
         self._server.readiness.begin()
 
-    async def _diagnose(self, entry: OpenDocument, document: TextDocument, *, recheck: bool) -> DiagnosticReport:
+    async def _diagnose(self, entry: OpenDocument, document: TextDocument) -> DiagnosticReport:
         began_seconds = self._clock.monotonic_seconds()
         async with entry.lock, self._turn(entry) as has_turn:
             if has_turn and not self._launch.behaviour.one_at_a_time:
                 await self._let_finish(entry)
             await self._documents.close_surplus()
-            await self._documents.synchronise(entry, document.text, resend=self._must_resend(entry, recheck=recheck))
+            await self._documents.synchronise(entry, document.text, resend=self._must_resend(entry))
             entry.is_pending = True
             verdict = await self._verdicts.seek(entry)
             entry.is_pending = False
@@ -255,10 +242,10 @@ class LanguageClient:
             else:
                 other.is_pending = False
 
-    def _must_resend(self, entry: OpenDocument, *, recheck: bool) -> bool:
+    def _must_resend(self, entry: OpenDocument) -> bool:
         """Whether a text that the server has is to be sent again: what was pushed for it may be outdated or was given
         up, or the server looks at its neighbours only when it changes. A pull needs no such nudge."""
-        if not (recheck or entry.is_outdated or entry.is_pending):
+        if not (entry.is_outdated or entry.is_pending):
             return False
         is_pulled = bool(self.capabilities.pull_providers(entry.language_id))
         return not is_pulled or self._launch.behaviour.changed_files is ChangedFilesReaction.NUDGE

@@ -134,6 +134,12 @@ class DiagnosticStore:
             return record.pushes.last
         return Findings()
 
+    def may_be_clean(self, uri: str) -> bool:
+        """Whether the last that was pushed on a document, if anything was, had no finding in it."""
+        record = self._records.get(uri_key(uri))
+        word = None if record is None else record.pushes.last_word
+        return word is None or not word.diagnostics
+
     def mark_settled(self, uri: str) -> None:
         """Note that the version got its verdict."""
         record = self._records.get(uri_key(uri))

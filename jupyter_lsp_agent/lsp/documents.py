@@ -45,6 +45,8 @@ class OpenDocument:
     saved_version: int = 0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0
+    is_module: bool = False
+    """Other documents may speak of it, so that a change of its text is one of theirs."""
     is_outdated: bool = False
     """Something beside its text changed, so that what was pushed for it may be old: it is to be sent once more."""
     is_pending: bool = False
@@ -81,7 +83,7 @@ class DocumentSync:
     def idle(self) -> tuple[TextDocument, ...]:
         """The open documents that the server is done with, with the texts that it has."""
         idle = (entry for entry in self._documents.values() if entry.version > 0 and not entry.is_pending)
-        return tuple(TextDocument(entry.uri, entry.language_id, entry.text) for entry in idle)
+        return tuple(TextDocument(entry.uri, entry.language_id, entry.text, entry.is_module) for entry in idle)
 
     def find(self, uri: str) -> OpenDocument | None:
         """The open document of this URI, in whatever spelling."""
@@ -96,6 +98,7 @@ class DocumentSync:
         if key not in self._documents:
             self._documents[key] = OpenDocument(document.uri, document.language_id, DocumentVersion(0))
         self._documents.move_to_end(key)
+        self._documents[key].is_module |= document.is_module
         return self._documents[key]
 
     def given_up(self, entry: OpenDocument) -> list[OpenDocument]:
@@ -108,6 +111,10 @@ class DocumentSync:
         for document in self._documents.values():
             document.is_outdated = True
 
+    def _outdate_others(self, module: OpenDocument) -> None:
+        for document in self._documents.values():
+            document.is_outdated = document.is_outdated or document is not module
+
     async def synchronise(self, entry: OpenDocument, text: str, *, resend: bool = False) -> None:
         """Bring the server to `text`: open the document, replace its text, or do nothing where it has it.
 
@@ -119,17 +126,18 @@ class DocumentSync:
         text = _LONE_SURROGATE.sub("\ufffd", text)
         if entry.version == 0:
             await self._wait_for_farewell(entry)
-        if entry.version == 0 or entry.text != text or resend:
+        is_change = entry.version == 0 or entry.text != text
+        if is_change and entry.is_module:
+            self._outdate_others(entry)
+        if is_change or resend:
             # The gate comes first: whoever gives up while he waits at it has noted nothing, and sent nothing.
             async with self._change_gate:
                 await (self._open(entry, text) if entry.version == 0 else self._change(entry, text))
         if self._behaviour.save_after_change and entry.saved_version != entry.version:
-            await self.save(entry)
+            await self._save(entry)
 
-    async def save(self, entry: OpenDocument) -> None:
-        """Tell the server that the document was saved as it has it."""
-        if not self._capabilities.wants_save:
-            return
+    async def _save(self, entry: OpenDocument) -> None:
+        """Tell the server that the document was saved as it has it, whether it says that it wants to know or not."""
         entry.saved_version = entry.version
         params: dict[str, Any] = {"textDocument": {"uri": entry.uri}}
         if self._capabilities.wants_text_on_save:
@@ -165,6 +173,8 @@ class DocumentSync:
             del self._documents[uri_key(uri)]
         # Else somebody waits for his turn with it, and will open it again.
         if is_open:
+            if entry.is_module:
+                self._outdate_others(entry)
             self._store.forget(entry.uri)
             await self._notify(DID_CLOSE, {"textDocument": {"uri": entry.uri}})
 
@@ -174,14 +184,19 @@ class DocumentSync:
         await self._notify(DID_OPEN, {"textDocument": item})
 
     async def _change(self, entry: OpenDocument, text: str) -> None:
-        is_unheard = self._behaviour.reopen_to_recheck and (entry.is_outdated or entry.is_pending or text == entry.text)
-        if is_unheard or self._capabilities.sync_kind is SyncKind.NONE:
+        if self._is_unheard(entry, text) or self._capabilities.sync_kind is SyncKind.NONE:
             await self._reopen(entry, text)
             return
         change = self._content_change(entry, text)
         self._begin(entry, text, opened=False)
         identifier = {"uri": entry.uri, "version": entry.version}
         await self._notify(DID_CHANGE, {"textDocument": identifier, "contentChanges": [change]})
+
+    def _is_unheard(self, entry: OpenDocument, text: str) -> bool:
+        """Whether the server may say nothing on a change."""
+        if self._behaviour.reopen_when_clean and self._store.may_be_clean(entry.uri):
+            return True
+        return self._behaviour.reopen_to_recheck and (entry.is_outdated or entry.is_pending or text == entry.text)
 
     async def _reopen(self, entry: OpenDocument, text: str) -> None:
         """For a server that takes a text, or this text, by didOpen only."""

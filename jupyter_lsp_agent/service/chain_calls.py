@@ -177,7 +177,7 @@ class ChainCaller:
 
     async def _ask(self, client: LanguageClient, question: Question, call: Call[T]) -> T:
         language_id = question.chain[0].language_id(_language(question), question.path.suffix)
-        document = TextDocument(uri_from_path(question.path), language_id, question.text)
+        document = TextDocument(uri_from_path(question.path), language_id, question.text, _is_module(question))
         async with self._passage(client, question):
             try:
                 async with time_limit(self._clock, question.waits.taken_up_seconds):
@@ -189,8 +189,7 @@ class ChainCaller:
     def _passage(self, client: LanguageClient, question: Question) -> AbstractAsyncContextManager[None]:
         """Other documents may import a file of which something else is proposed, so they wait until it is put back."""
         gate = self._gates.setdefault(client, Gate())
-        is_importable = question.path == question.place.path
-        return gate.alone() if question.closes and is_importable else gate.together()
+        return gate.alone() if question.closes and _is_module(question) else gate.together()
 
     def _is_warm(self, keys: Sequence[ClientKey]) -> bool:
         return any(key in self._answered and self._pool.is_started(key) for key in keys)
@@ -210,6 +209,11 @@ class ChainCaller:
             f"{name} gave no {call.wanted} on {question.place.path.name} in time; {call.again} again in a moment, "
             "or raise `wait_ms` (`--timeout` on the command line)",
         )
+
+
+def _is_module(question: Question) -> bool:
+    """Whether other documents may import what is asked about; nobody does what is only a notebook's."""
+    return question.path == question.place.path
 
 
 def with_mend(detail: str) -> str:

@@ -140,7 +140,9 @@ REAL_SERVERS = (
         TS_GOOD,
         "not assignable",
         UNVERSIONED,
-        ServerBehaviour(quiet_period_seconds=0.3, first_quiet_period_seconds=1.0, stale_push_seconds=0.6),
+        ServerBehaviour(
+            quiet_period_seconds=0.3, first_quiet_period_seconds=1.0, stale_push_seconds=0.6, reopen_when_clean=True
+        ),
         TSSERVER,
     ),
     RealServer(

@@ -127,23 +127,21 @@ async def test_a_save_is_told_after_each_change_where_the_server_checks_only_the
         ]
 
 
+SAVING = ServerBehaviour(save_after_change=True)
 SAVES = [
     ({"change": 1, "save": {"includeText": True}}, [{"textDocument": {"uri": URI}, "text": "a\n"}]),
     ({"change": 1, "save": {}}, [{"textDocument": {"uri": URI}}]),
     ({"change": 1, "save": True}, [{"textDocument": {"uri": URI}}]),
-    ({"change": 1, "save": False}, []),
-    (1, []),
+    ({"change": 1, "save": False}, [{"textDocument": {"uri": URI}}]),
+    (1, [{"textDocument": {"uri": URI}}]),
 ]
 
 
 @pytest.mark.parametrize(("sync", "expected"), SAVES)
 async def test_a_save_is_told_as_the_server_wants_it(sync: Any, expected: list[Any]) -> None:
-    async with on_stage(capabilities=PULLS | {"textDocumentSync": sync}) as stage:
+    async with on_stage(SAVING, PULLS | {"textDocumentSync": sync}) as stage:
         await pulled(stage, "a\n")
-        await stage.client.did_save(URI)
-        await stage.client.did_save("file:///project/not_open.py")
-        for params in expected:
-            assert await stage.server.expect_params("textDocument/didSave") == params
+        assert params_of(stage, "textDocument/didSave") == expected
 
 
 async def test_a_document_is_closed_once_and_opened_with_a_version_never_used_before() -> None:
@@ -205,16 +203,37 @@ async def test_a_change_on_disk_is_told_and_makes_what_was_pushed_old() -> None:
         await stage.server.expect_nothing()
 
 
-async def test_a_recheck_of_the_same_text_asks_the_server_anew() -> None:
+MODULE = "file:///project/helpers.py"
+NEIGHBOURS: list[tuple[str, bool]] = [("opened", True), ("changed", True), ("closed", True), ("asked", False)]
+
+
+@pytest.mark.parametrize(("happens", "is_old"), NEIGHBOURS)
+@pytest.mark.parametrize("is_module", [True, False])
+async def test_what_was_pushed_is_old_once_a_module_has_another_text(
+    happens: str, *, is_old: bool, is_module: bool
+) -> None:
     async with on_stage() as stage:
-        await stage.verdict("x\n", [error_item()])
-        task = stage.diagnose("x\n", recheck=True)
-        version = await stage.changed()
-        await stage.wind(60)
-        assert not task.done()
-        await stage.server.publish([], version)
-        await stage.wind(1)
-        assert (await task).diagnostics == ()
+        if happens != "opened":
+            await stage.verdict("old\n", [], MODULE, is_module=is_module)
+        await stage.verdict("import helpers\n", [error_item()])
+        if happens == "closed":
+            await stage.client.close_document(MODULE)
+            await stage.server.expect("textDocument/didClose")
+        elif happens == "asked":
+            await stage.diagnose("old\n", MODULE, is_module=is_module)
+        else:
+            await stage.verdict("new\n", [], MODULE, is_module=is_module)
+        task = stage.diagnose("import helpers\n")
+        if is_old and is_module:
+            version = await stage.changed()
+            await stage.wind(60)
+            assert not task.done()
+            await stage.server.publish([], version)
+            await stage.wind(1)
+            assert (await task).diagnostics == ()
+        else:
+            assert len((await task).diagnostics) == 1
+        await stage.server.expect_nothing()
 
 
 async def test_a_dead_server_is_told_nothing() -> None:

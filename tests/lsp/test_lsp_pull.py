@@ -8,6 +8,8 @@ import pytest
 from jupyter_lsp_agent.core.behaviour import ChangedFilesReaction, Freshness, ReadySignal, ServerBehaviour
 from jupyter_lsp_agent.core.clock import time_limit
 from jupyter_lsp_agent.core.errors import InvalidResponseError, ResponseError
+from jupyter_lsp_agent.core.ids import DocumentUri
+from jupyter_lsp_agent.lsp.client import FileChange, FileChangeKind
 from tests.support.fake_server import PULL, URI, Stage, error_item, on_stage, settle
 
 STATIC = {"diagnosticProvider": PULL}
@@ -440,6 +442,9 @@ async def test_a_push_that_may_be_old_does_not_belong_beside_a_pull(version: int
         assert messages(await task) == []
 
 
+OTHER = DocumentUri("file:///project/other.py")
+
+
 @pytest.mark.parametrize(
     ("reaction", "is_nudged"), [(ChangedFilesReaction.WATCHED_FILES, False), (ChangedFilesReaction.NUDGE, True)]
 )
@@ -451,7 +456,9 @@ async def test_a_pulled_document_is_nudged_only_where_the_server_needs_it(
         await stage.opened()
         await stage.server.answer_pull([])
         await first
-        second = stage.diagnose("x\n", recheck=True)
+        await stage.client.did_change_watched_files([FileChange(OTHER, FileChangeKind.CHANGED)])
+        await stage.server.expect("workspace/didChangeWatchedFiles")
+        second = stage.diagnose("x\n")
         if is_nudged:
             await stage.changed()
         await stage.server.answer_pull([error_item()])

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from jupyter_lsp_agent.core.behaviour import ServerBehaviour
+from jupyter_lsp_agent.core.ids import DocumentUri
 from jupyter_lsp_agent.lsp.client import FileChange, FileChangeKind
 from tests.support.fake_server import PULL, URI, Stage, error_item, on_stage
 
@@ -143,10 +144,18 @@ async def reopened(stage: Stage) -> int:
     return await stage.opened()
 
 
+async def changed_beside(stage: Stage) -> None:
+    await stage.client.did_change_watched_files(
+        [FileChange(DocumentUri("file:///project/other.py"), FileChangeKind.CHANGED)]
+    )
+    await stage.server.expect("workspace/didChangeWatchedFiles")
+
+
 async def test_a_server_that_is_deaf_to_a_text_it_knows_has_the_document_opened_again() -> None:
     async with on_stage(DEAF) as stage:
         await stage.verdict("x\n", [])
-        task = stage.diagnose("x\n", recheck=True)
+        await changed_beside(stage)
+        task = stage.diagnose("x\n")
         await stage.server.publish([error_item()], await reopened(stage))
         await stage.wind(1)
         assert messages(await task) == ["wrong"]
@@ -166,3 +175,17 @@ async def test_so_has_it_after_a_text_that_was_given_up_since_this_one_may_be_th
         await stage.server.publish([error_item()], await reopened(stage))
         await stage.wind(1)
         assert messages(await task) == ["wrong"]
+
+
+async def test_a_server_that_says_nothing_while_all_is_well_has_the_document_opened_again() -> None:
+    async with on_stage(ServerBehaviour(reopen_when_clean=True)) as stage:
+        await stage.verdict("fine\n", [])
+        for text, items in (("finer\n", []), ("bad\n", [error_item()])):
+            task = stage.diagnose(text)
+            await stage.server.publish(items, await reopened(stage))
+            await stage.wind(1)
+            assert len((await task).diagnostics) == len(items)
+        mended = stage.diagnose("fine\n")
+        await stage.server.publish([], await stage.changed())
+        await stage.wind(1)
+        assert (await mended).diagnostics == ()

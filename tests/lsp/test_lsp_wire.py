@@ -212,7 +212,7 @@ def test_initialize_results() -> None:
     assert (result.server_name, result.server_version) == ("Fake", None)
     known = result.capabilities
     assert (known.sync_kind, known.position_encoding) == (SyncKind.FULL, PositionEncoding.UTF_8)
-    assert (known.wants_save, known.wants_text_on_save) == (True, True)
+    assert known.wants_text_on_save
     assert known.pull is not None
     assert known.pull.identifier == "fake"
     assert known.methods == {"textDocument/hover", "textDocument/definition"}

@@ -18,6 +18,7 @@ import tempfile
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -246,9 +247,10 @@ class Stage:
         self.initialize_params: dict[str, Any] = {}
         self._tasks: list[asyncio.Task[Any]] = []
 
-    def diagnose(self, text: str, uri: str = URI, **options: Any) -> "asyncio.Task[Any]":
+    def diagnose(self, text: str, uri: str = URI, *, is_module: bool = False) -> "asyncio.Task[Any]":
         """A call that is under way."""
-        task = asyncio.create_task(self.client.diagnose(text_document(text, uri), **options))
+        document = replace(text_document(text, uri), is_module=is_module)
+        task = asyncio.create_task(self.client.diagnose(document))
         self._tasks.append(task)
         return task
 
@@ -267,12 +269,12 @@ class Stage:
         version: int = params["textDocument"]["version"]
         return version
 
-    async def verdict(self, text: str, items: list[Any]) -> Any:
+    async def verdict(self, text: str, items: list[Any], uri: str = URI, *, is_module: bool = False) -> Any:
         """One whole round with a server that pushes versions: `items` on `text`."""
-        is_open = URI in self.client.open_documents
-        task = self.diagnose(text)
+        is_open = uri in self.client.open_documents
+        task = self.diagnose(text, uri, is_module=is_module)
         version = await (self.changed() if is_open else self.opened())
-        await self.server.publish(items, version)
+        await self.server.publish(items, version, uri)
         await self.wind(10)
         return await task
 

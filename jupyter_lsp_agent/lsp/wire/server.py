@@ -35,7 +35,6 @@ class StaticCapabilities:
     """What the answer to `initialize` says, as far as this client acts on it."""
 
     sync_kind: SyncKind
-    wants_save: bool
     wants_text_on_save: bool
     position_encoding: PositionEncoding
     pull: PullProvider | None
@@ -156,7 +155,6 @@ def _static(capabilities: Mapping[str, Any]) -> StaticCapabilities:
     pull = capabilities.get("diagnosticProvider")
     return StaticCapabilities(
         sync_kind=_sync_kind(sync),
-        wants_save=save is True or isinstance(save, dict),
         wants_text_on_save=as_object(save).get("includeText") is True,
         position_encoding=_position_encoding(capabilities.get("positionEncoding")),
         pull=_pull_provider(pull) if isinstance(pull, dict) or pull is True else None,
