@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
 from jupyter_lsp_agent.diagnostics.cleaning import headline_of
+from jupyter_lsp_agent.diagnostics.render_parts import not_judged
 from jupyter_lsp_agent.diagnostics.report import Report, ReportedDiagnostic, Verdict
 
 _COMMANDS = {
@@ -20,7 +21,8 @@ _COMMANDS = {
 
 
 def render_github(report: Report) -> str:
-    """One workflow command for each finding, and one where there is no verdict; empty where all is well."""
+    """One workflow command for each finding, and one where there is no verdict or none on a part; empty where all is
+    well."""
     return "\n".join(_commands(report))
 
 
@@ -37,6 +39,9 @@ def _commands(report: Report) -> Iterator[str]:
     omitted = report.counts.omitted if report.counts else 0
     if omitted:
         yield _command("notice", {"title": "not shown", "file": path}, f"{omitted} more in {path}")
+    if report.verdict is not Verdict.NO_VERDICT:
+        for phrase in not_judged(report):
+            yield _command("notice", {"title": "not checked", "file": path}, phrase)
 
 
 def _annotation(path: str, diagnostic: ReportedDiagnostic) -> str:

@@ -106,7 +106,7 @@ def _head(report: "Report", counts: "Counts") -> Iterator[str]:
     hidden = counts.preexisting - sum(item.status.value == "preexisting" for item in shown)
     if hidden > 0:
         yield f"{counted(hidden, f'older {_noun(report)}')} not shown"
-    yield from _not_judged(report)
+    yield from not_judged(report)
 
 
 def _hidden_state(report: "Report") -> Iterator[str]:
@@ -119,7 +119,8 @@ def _hidden_state(report: "Report") -> Iterator[str]:
         yield f"{counted(own, 'use')} of what only this kernel knows"
 
 
-def _not_judged(report: "Report") -> Iterator[str]:
+def not_judged(report: "Report") -> Iterator[str]:
+    """What of the document nobody has looked at, and who gave no answer, in a phrase each."""
     cells = sorted({unchecked.cell.cell_index for unchecked in report.unchecked})
     if cells:
         yield f"{counted(len(cells), 'cell')} not wholly checked ({_why_not(report)})"

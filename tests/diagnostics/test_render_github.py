@@ -3,10 +3,11 @@ import re
 import pytest
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
+from jupyter_lsp_agent.core.positions import CellLine
 from jupyter_lsp_agent.diagnostics.build import no_verdict_report
 from jupyter_lsp_agent.diagnostics.facts import Finding, ViewOptions
 from jupyter_lsp_agent.diagnostics.render_github import render_github
-from jupyter_lsp_agent.diagnostics.report import DocumentKind, NoVerdictReason, Status
+from jupyter_lsp_agent.diagnostics.report import CellReference, DocumentKind, NoVerdictReason, Status, Unchecked
 from tests.support.reports import code_cells, diagnostic, facts, finding, report
 
 
@@ -75,6 +76,16 @@ def test_no_verdict_is_an_error_and_a_clean_file_is_silent():
     told = no_verdict_report(facts(), NoVerdictReason.BROKEN, "Restart it.")
     assert parse(render_github(told)) == ("error", {"title": "no verdict (broken)", "file": "n.ipynb"}, "Restart it.")
     assert render_github(report(code_cells("x"))) == ""
+
+
+def test_a_cell_that_nobody_looked_at_is_told():
+    gap = Unchecked(CellReference(1), CellLine(0), CellLine(1), "no server for it")
+    told = report(code_cells("x", "%%bash\nls"), unchecked=(gap,))
+    assert parse(render_github(told)) == (
+        "notice",
+        {"title": "not checked", "file": "n.ipynb"},
+        "1 cell not wholly checked (cell 1: no server for it)",
+    )
 
 
 def test_what_the_caps_cut_is_said():
