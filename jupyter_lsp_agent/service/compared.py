@@ -39,15 +39,14 @@ class Compared:
     gone_entries: tuple[BaselineEntry, ...] = ()
 
 
-def is_news(request: CheckRequest, compared: Compared, current: StateVerdict) -> bool:
-    """Whether a check is the first after an edit that its session is told of."""
-    before = compared.before
-    return (
-        compared.label == SESSION
-        and request.comparison.keeps
-        and before is not None
-        and seen_of(before.cells) != seen_of(current.cells)
-    )
+def rolls(request: CheckRequest, compared: Compared) -> bool:
+    """Whether a check becomes the last verdict of its session."""
+    return compared.label == SESSION and request.comparison.keeps
+
+
+def is_news(compared: Compared, current: StateVerdict) -> bool:
+    """Whether a check is the first after an edit."""
+    return compared.before is not None and seen_of(compared.before.cells) != seen_of(current.cells)
 
 
 def facts_of(compared: Compared, facts: ReportFacts, view: ViewOptions) -> dict[str, Any]:

@@ -16,8 +16,11 @@ from typing import Generic, TypeVar
 MAX_REMEMBERED = 64
 """How many checked documents are remembered."""
 
-_IMPORT = re.compile(r"^[ \t]*import[ \t]+([^#\n;]+)", re.MULTILINE)
-_FROM = re.compile(r"^[ \t]*from[ \t]+(\.*)[ \t]*([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^#\n;]+)", re.MULTILINE)
+_START = r"(?:^|[;:]|^[ \t]*%%?\w+)[ \t]*"
+"""Where a statement may begin: on a line, behind another, behind `try:`, as the argument of a magic."""
+_REST = r"(?:\\\r?\n|[^#\r\n;])+"
+_IMPORT = re.compile(rf"{_START}import[ \t]+({_REST})", re.MULTILINE)
+_FROM = re.compile(rf"{_START}from[ \t]+(\.*)[ \t]*([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|{_REST})", re.MULTILINE)
 _RUN = re.compile(r"^[ \t]*%run[ \t]+(?:-\w+[ \t]+)*(['\"]?)([^'\"\n]+?)\1(?:[ \t]|$)", re.MULTILINE)
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 

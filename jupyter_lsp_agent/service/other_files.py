@@ -2,13 +2,14 @@
 
 Candidates are chosen by the names that they import (`dependents`), below the same boundary. Each is judged with the
 content that it had at its own check, so that what differs is this edit's doing; the new verdict takes the old one's
-place, so a change is told once. What is not had in time stays as it was and is told by a later edit.
+place once it is told, so a change is told once, and one in a report that comes too late is told by the next. What is
+not had in time is owed: the session's next check of the edited document looks again.
 """
 
 import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
 
@@ -19,13 +20,13 @@ from jupyter_lsp_agent.diagnostics.baseline import FileBaseline, LastVerdict, St
 from jupyter_lsp_agent.diagnostics.build import build_report
 from jupyter_lsp_agent.diagnostics.delta import DiagnosticDelta, compute_delta, first_verdict
 from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
-from jupyter_lsp_agent.diagnostics.report import DocumentKind, OtherFile, Status
+from jupyter_lsp_agent.diagnostics.report import DocumentKind, NoVerdictReason, OtherFile, Status
 from jupyter_lsp_agent.service.compared import SESSION, Compared, facts_of
 from jupyter_lsp_agent.service.dependents import RecentDocuments, Reference, affected_documents, find_references
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.judging import Content, DocumentJudge
 from jupyter_lsp_agent.service.places import Place
-from jupyter_lsp_agent.service.requests import CheckRequest
+from jupyter_lsp_agent.service.requests import CheckRequest, SessionKey
 from jupyter_lsp_agent.service.sessions import SessionStore, session_path
 
 MAX_FILES = 5
@@ -34,6 +35,7 @@ MAX_FILES = 5
 MAX_FINDINGS = 5
 """Findings of one of them."""
 
+_NOT_YET = frozenset({NoVerdictReason.TIMEOUT, NoVerdictReason.STARTING, NoVerdictReason.BUSY})
 _MAX_MODULES_BETWEEN = 200
 _MAX_MODULE_BYTES = 1_000_000
 
@@ -61,6 +63,21 @@ class CheckedDocument:
         return find_references(cell.source for cell in self.content.cells)
 
 
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What an edit did to others.
+
+    Attributes:
+        files: to be told, by the names that the documents were asked about.
+        judged: the documents that were judged again, with their new verdicts.
+        owed: those that were not, for want of time or of room in the report.
+    """
+
+    files: dict[str, OtherFile] = field(default_factory=dict)
+    judged: tuple[tuple[CheckedDocument, StateVerdict], ...] = ()
+    owed: frozenset[PurePath] = frozenset()
+
+
 class OtherFiles:
     """Looks after the documents that were checked last.
 
@@ -75,6 +92,7 @@ class OtherFiles:
         self._sessions = sessions
         self._clock = clock
         self._recent: RecentDocuments[PurePath, CheckedDocument] = RecentDocuments()
+        self._owed: RecentDocuments[tuple[SessionKey | None, PurePath], frozenset[PurePath]] = RecentDocuments()
 
     def remember(self, document: CheckedDocument) -> None:
         """A document was checked as it is stored."""
@@ -90,26 +108,52 @@ class OtherFiles:
             if known == gone or gone in known.parents:
                 self._recent.forget(known)
 
+    def owes(self, request: CheckRequest) -> bool:
+        """Whether an earlier report of the session on this document could not tell all."""
+        return self._owed.get(_debt(request)) is not None
+
     async def changed_by(
-        self, request: CheckRequest, place: Place, view: ViewOptions, wait_seconds: float
-    ) -> dict[str, OtherFile]:
-        """The documents whose verdict an edit changed, by the names they were asked about; each change once.
+        self, request: CheckRequest, place: Place, view: ViewOptions, wait_seconds: float, *, is_news: bool
+    ) -> Effects:
+        """The documents whose verdict an edit changed; nothing is taken for told before `tell` is called.
 
         Args:
             request: the check of the edited document.
             place: where it lies.
             view: which severities and codes count.
             wait_seconds: how long others may be waited for.
+            is_news: this is the first check after the edit; else only what is owed is looked at.
         """
         documents = await asyncio.to_thread(self._affected, session_path(request.path), place)
-        found: dict[str, OtherFile] = {}
+        if not is_news:
+            owed = self._owed.get(_debt(request)) or frozenset()
+            documents = [document for document in documents if session_path(document.request.path) in owed]
+        left = {session_path(document.request.path): None for document in documents}
+        files: dict[str, OtherFile] = {}
+        judged: list[tuple[CheckedDocument, StateVerdict]] = []
         with suppress(TimeoutError):
             async with time_limit(self._clock, wait_seconds):
                 for document in documents:
-                    found |= await self._look_again(document, request, view)
-                    if len(found) == MAX_FILES:
+                    if len(files) == MAX_FILES:
                         break
-        return found
+                    looked = await self._look_again(document, request, view)
+                    if looked.owed:
+                        continue
+                    del left[session_path(document.request.path)]
+                    files |= looked.files
+                    judged += looked.judged
+        return Effects(files, tuple(judged), frozenset(left))
+
+    def tell(self, request: CheckRequest, effects: Effects) -> None:
+        """The effects are told in a report that somebody waits for: they are no news from now on."""
+        for document, verdict in effects.judged:
+            path = session_path(document.request.path)
+            if self._recent.get(path) is document:
+                self._recent.replace(path, replace(document, verdict=verdict))
+                self._roll_session(document, request, verdict)
+        self._owed.forget(_debt(request))
+        if effects.owed:
+            self._owed.remember(_debt(request), effects.owed)
 
     def _affected(self, edited: PurePath, place: Place) -> list[CheckedDocument]:
         known = dict(self._recent.items())
@@ -119,29 +163,29 @@ class OtherFiles:
         reached = affected_documents(edited, {**between, **references})
         return [known[path] for path in reached if path in known and boundary in path.parents]
 
-    async def _look_again(
-        self, document: CheckedDocument, request: CheckRequest, view: ViewOptions
-    ) -> dict[str, OtherFile]:
+    async def _look_again(self, document: CheckedDocument, request: CheckRequest, view: ViewOptions) -> Effects:
         # A module may be another text on the disk by now; the server is not to go on believing the one of its check.
         is_stored = document.content.notebook is not None
+        path = session_path(document.request.path)
         try:
             judged = await self._judge.judge(
                 document.place, document.content, _without_waits(document, request), is_stored=is_stored
             )
         except UncheckableError:
-            return {}
+            return Effects()
+        if not judged.was_answered:
+            is_late = any(failure.reason in _NOT_YET for failure in judged.failures)
+            return Effects(owed=frozenset({path} if is_late else ()))
         # What is not the same set of servers is not told as this edit's doing.
-        if not judged.was_answered or not document.verdict.judges.agree_with(judged.verdict.judges):
-            return {}
+        if not document.verdict.judges.agree_with(judged.verdict.judges):
+            return Effects()
         before = first_verdict(document.verdict)
         delta = compute_delta(before, judged.verdict)
-        current = self._recent.get(session_path(document.request.path))
-        if current is not document:
-            return {}  # it was checked meanwhile, and its own report has said it
-        self._recent.replace(session_path(document.request.path), replace(document, verdict=judged.verdict))
-        self._roll_session(document, request, judged.verdict)
+        if self._recent.get(path) is not document:
+            return Effects()  # it was checked meanwhile, and its own report has said it
         other = _report_on(document, delta, before, view)
-        return {} if other is None else {document.request.display_path or str(document.request.path): other}
+        name = document.request.display_path or str(document.request.path)
+        return Effects({} if other is None else {name: other}, ((document, judged.verdict),))
 
     def _roll_session(self, document: CheckedDocument, request: CheckRequest, verdict: StateVerdict) -> None:
         """What the asker has been told of another file is no news to it when it checks that file."""
@@ -153,6 +197,10 @@ class OtherFiles:
         if last.cells == verdict.cells and last.judges.agree_with(verdict.judges):
             rolled = FileBaseline(known.baseline.cells, compute_delta(last, verdict).last)
             self._sessions.keep(key, path, known.baseline, replace(known, baseline=rolled))
+
+
+def _debt(request: CheckRequest) -> tuple[SessionKey | None, PurePath]:
+    return request.comparison.session, session_path(request.path)
 
 
 def _without_waits(document: CheckedDocument, request: CheckRequest) -> CheckRequest:

@@ -17,7 +17,7 @@ from jupyter_lsp_agent.core.ids import DocumentUri
 from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.diagnostics.baseline import StateVerdict
 from jupyter_lsp_agent.diagnostics.build import build_report, no_verdict_report
-from jupyter_lsp_agent.diagnostics.facts import ReportFacts
+from jupyter_lsp_agent.diagnostics.facts import ReportFacts, ViewOptions
 from jupyter_lsp_agent.diagnostics.report import (
     Counts,
     DocumentKind,
@@ -30,7 +30,7 @@ from jupyter_lsp_agent.pool.starting import starter
 from jupyter_lsp_agent.servers.installed import own_servers_folder
 from jupyter_lsp_agent.service.asking import Asker
 from jupyter_lsp_agent.service.chain_calls import ChainCaller
-from jupyter_lsp_agent.service.compared import facts_of, is_news
+from jupyter_lsp_agent.service.compared import Compared, facts_of, is_news, rolls
 from jupyter_lsp_agent.service.comparing import Comparer, list_sessions, read_cells
 from jupyter_lsp_agent.service.documents import (
     UncheckableError,
@@ -39,7 +39,7 @@ from jupyter_lsp_agent.service.documents import (
     read_document,
 )
 from jupyter_lsp_agent.service.judging import Content, DocumentJudge, Judged, notebook_content, text_content
-from jupyter_lsp_agent.service.other_files import CheckedDocument, OtherFiles
+from jupyter_lsp_agent.service.other_files import CheckedDocument, Effects, OtherFiles
 from jupyter_lsp_agent.service.places import Place, PlaceFinder
 from jupyter_lsp_agent.service.probe import probe_servers
 from jupyter_lsp_agent.service.querying import Navigator
@@ -242,16 +242,29 @@ class NotebookDiagnosticsService:
         while True:
             compared = await self._comparer.compare(case.request, judged.verdict, judge_older, place.search)
             case.learn(**facts_of(compared, case.facts, view))
-            if not case.facts.other_files and is_news(case.request, compared, judged.verdict):
-                case.learn(
-                    other_files=await self._others.changed_by(case.request, place, view, self._left(case, place))
-                )
+            effects = await self._effects(case, place, view, compared, judged)
+            case.learn(other_files={} if effects is None else effects.files)
             report = build_report(self._timed(case), view)
-            if report.counts is None or self._comparer.keep(case.request, compared, report, case.number):
+            if report.counts is None:
+                return replace(report, other_files={})  # what is told is told with a verdict
+            if self._comparer.keep(case.request, compared, report, case.number):
+                if effects is not None and case.request.is_awaited():
+                    self._others.tell(case.request, effects)
                 break
         if judged.was_answered and not case.request.is_proposed:
             self._others.remember(CheckedDocument(case.request, place, content, judged.verdict, case.number))
         return report
+
+    async def _effects(
+        self, case: "_Case", place: Place, view: ViewOptions, compared: Compared, judged: Judged
+    ) -> Effects | None:
+        """What an edit that the session is told of did to other files; `None` where there is none to be told of."""
+        if not rolls(case.request, compared):
+            return None
+        news = is_news(compared, judged.verdict)
+        if not news and not self._others.owes(case.request):
+            return None
+        return await self._others.changed_by(case.request, place, view, self._left(case, place), is_news=news)
 
     async def _judge_older(self, request: CheckRequest, place: Place, content: Content) -> StateVerdict | None:
         try:

@@ -1,5 +1,6 @@
 """What an edit of one file does to others, with a real ty."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ TY = {"servers": {"python": ["ty"]}}
 GOOD, BAD = "def load(path: str) -> str:\n    return path\n", "def read(path: str) -> str:\n    return path\n"
 
 
-async def check(service: NotebookDiagnosticsService, path: Path, session: str = "work") -> Report:
+async def check(service: NotebookDiagnosticsService, path: Path, session: str = "work", **more: Any) -> Report:
     comparison = Comparison(baseline="session", session=SessionKey("ada", session))
     request = CheckRequest(path=path, display_path=path.name, wait_seconds=30.0, comparison=comparison)
-    report = await service.check(request)
+    report = await service.check(replace(request, **more))
     assert report.counts is not None, report.detail
     return report
 
@@ -93,10 +94,13 @@ async def test_at_most_five_files_and_five_findings_of_each(tmp_path: Path) -> N
         helpers.write_text(BAD)
         first = told(await check(service, helpers))
         assert [len(cells) for cells, _ in first.values()] == [5] * 5
-        helpers.write_text(BAD + "\n")
+        # What there was no room for is told by the next check, also where nothing was edited.
         second = told(await check(service, helpers))
         assert len(second) == 2
         assert not first.keys() & second.keys()
+        helpers.write_text(BAD + "\n")
+        for _ in range(2):
+            assert told(await check(service, helpers)) == {}
 
 
 async def test_a_document_above_the_root_or_another_one_is_left_alone(tmp_path: Path) -> None:
@@ -156,3 +160,38 @@ async def test_a_mend_is_told_of_a_notebook_that_has_older_errors_of_its_own(
         report = await check(service, notebook)
         assert report.counts is not None
         assert (report.counts.introduced, report.counts.outstanding, report.counts.carried) == (0, 0, 0)
+
+
+async def test_what_is_told_in_a_report_that_comes_too_late_is_told_again(tmp_path: Path) -> None:
+    helpers = tmp_path / "helpers.py"
+    helpers.write_text(GOOD)
+    notebook = write_notebook(tmp_path / "n.ipynb", "import helpers", "helpers.load('a')")
+    async with opened_service(TY, tmp_path) as service:
+        await check(service, notebook)
+        await check(service, helpers)
+        helpers.write_text(BAD)
+        assert told(await check(service, helpers, is_awaited=lambda: False)) == {"n.ipynb": ([1], 0)}
+        assert told(await check(service, helpers)) == {"n.ipynb": ([1], 0)}
+        assert told(await check(service, helpers)) == {}
+        report = await check(service, notebook)
+        assert report.counts is not None
+        assert (report.counts.introduced, report.counts.outstanding) == (0, 1)
+
+
+async def test_what_there_was_no_time_for_is_owed_to_the_session_that_edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helpers = tmp_path / "helpers.py"
+    helpers.write_text(GOOD)
+    notebook = write_notebook(tmp_path / "n.ipynb", "import helpers", "helpers.load('a')")
+    async with opened_service(TY, tmp_path) as service:
+        await check(service, notebook)
+        for session in ("work", "other"):
+            await check(service, helpers, session)
+        helpers.write_text(BAD)
+        with monkeypatch.context() as patched:
+            patched.setattr(NotebookDiagnosticsService, "_left", lambda *_: 0.0)
+            assert told(await check(service, helpers)) == {}
+        assert told(await check(service, helpers)) == {"n.ipynb": ([1], 0)}
+        for session in ("work", "other"):
+            assert told(await check(service, helpers, session)) == {}

@@ -15,7 +15,7 @@ from jupyter_lsp_agent.core.errors import InvalidRequestError
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.diagnostics.baseline_file import baseline_entries
 from jupyter_lsp_agent.diagnostics.report import ContentSource, Report
-from jupyter_lsp_agent.service.other_files import OtherFiles
+from jupyter_lsp_agent.service.other_files import Effects, OtherFiles
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
 from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 from jupyter_lsp_agent.service.stores import OpenedDocument
@@ -329,11 +329,11 @@ async def test_a_check_that_a_later_one_overtook_does_not_take_its_place(
     older = notebook_bytes(tmp_path, "x = 1", "SLOW = 'BAD'")
     reached, gate = asyncio.Event(), asyncio.Event()
 
-    async def held(*_arguments: Any) -> dict[str, Any]:
+    async def held(*_arguments: Any, **_options: Any) -> Effects:
         """In place of a long look at other files."""
         reached.set()
         await gate.wait()
-        return {}
+        return Effects()
 
     async with opened_service(scripted_settings(["good"]), tmp_path) as service:
         await check(service, path)
