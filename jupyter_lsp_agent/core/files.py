@@ -78,3 +78,8 @@ def _require_regular(path: Path, status: os.stat_result) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(status.st_mode):
         raise NotRegularFileError(path)
+
+
+def display_name(name: str) -> str:
+    """A file as the user named it, tidied up; a URL, which names none, as it stands."""
+    return name if "://" in name else os.path.normpath(name)

@@ -13,6 +13,7 @@ from jupyter_lsp_agent.core.positions import split_lines
 from jupyter_lsp_agent.diagnostics.cleaning import clean_message, headline_of
 from jupyter_lsp_agent.diagnostics.facts import ReportFacts
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, Status, Unchecked, Verdict
+from jupyter_lsp_agent.diagnostics.wording import cell_list
 from jupyter_lsp_agent.notebook.model import Cell, CellKind
 
 _MAX_NAME_CHARACTERS = 60
@@ -49,7 +50,8 @@ def judge(facts: ReportFacts, statuses: Iterable[Status], ignore: frozenset[str]
     unseen = _cause_of_nothing_seen(facts)
     if unseen is not None:
         reason = unseen.cause or NoVerdictReason.UNSUPPORTED_LANGUAGE
-        return Judgement(Verdict.NO_VERDICT, reason, f"No server could look at any cell: {unseen.reason}.")
+        where = cell_list([unseen.cell.cell_index])
+        return Judgement(Verdict.NO_VERDICT, reason, f"No server could look at any cell; {where}: {unseen.reason}.")
     return Judgement(Verdict.NOTHING_NEW if held else Verdict.CLEAN)
 
 

@@ -70,7 +70,10 @@ def parse_arguments(argv: Sequence[str]) -> tuple[argparse.Namespace, Traits]:
         SystemExit: it asked for help or the version, which has been printed.
     """
     rest, traits = _take_traits(argv)
-    return _build_parser().parse_args(rest), traits
+    options, unknown = _build_parser().parse_known_args(rest)
+    if unknown:  # told here, where the command is known whose help has the right word
+        raise UsageError(f"unrecognized arguments: {' '.join(unknown)} (see `{PROGRAM} {options.command} --help`)")
+    return options, traits
 
 
 class _Parser(argparse.ArgumentParser):
@@ -173,6 +176,10 @@ def _add_baselines(parser: argparse.ArgumentParser) -> None:
 def _add_output(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is shown")
     group.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    for word in ("json", "jsonl"):
+        group.add_argument(
+            f"--{word}", dest="format", action="store_const", const=word, default="text", help=f"for --format {word}"
+        )
     group.add_argument("--severity", choices=SEVERITIES, help="the least that counts (default: error)")
     group.add_argument("--ignore", action="append", default=[], metavar="CODE", help="leave out findings of this code")
     group.add_argument(

@@ -191,7 +191,8 @@ async def _check_one(service: CheckingService, request: CheckRequest) -> Report:
     except (SettingsError, UnusableRevisionError):  # true of all files, and told once
         raise
     except NoRepositoryError as error:
-        return _failed(request, f"{error}, or compare with a file by `--baseline FILE`")
+        detail = f"{error}, or compare with a file by `--baseline FILE`"
+        return _failed(request, detail, NoVerdictReason.OUTSIDE_WORKSPACE)
     except JupyterLspAgentError as error:
         return _failed(request, f"{error}")
     except Exception as error:  # a mistake of ours on one file must not cost the verdicts on the others
@@ -199,11 +200,11 @@ async def _check_one(service: CheckingService, request: CheckRequest) -> Report:
         return _failed(request, describe_unforeseen(error))
 
 
-def _failed(request: CheckRequest, detail: str) -> Report:
+def _failed(request: CheckRequest, detail: str, reason: NoVerdictReason = NoVerdictReason.BROKEN) -> Report:
     facts = ReportFacts(
         path=request.display_path or str(request.path), text=None, content_source=None, checked_at=datetime.now(UTC)
     )
-    return no_verdict_report(facts, NoVerdictReason.BROKEN, detail)
+    return no_verdict_report(facts, reason, detail)
 
 
 class _Writer:

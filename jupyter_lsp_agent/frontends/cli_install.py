@@ -22,6 +22,11 @@ def run_install(options: argparse.Namespace, settings: Settings, console: Consol
         console.result("\n".join(installs.listing()) + "\n")
         return 0
     names = options.ids or installs.wanted_below(Path.cwd())
+    if not names:
+        console.note(
+            "nothing to install: no file below the current folder is in a language whose server is missing; name one "
+            "(`jupyter lsp-agent install --list` lists them)"
+        )
     if options.dry_run:
         lines, problems = installs.plan(names)
         console.result("".join(f"{line}\n" for line in lines))
@@ -34,13 +39,19 @@ def run_install(options: argparse.Namespace, settings: Settings, console: Consol
 
 
 def run_uninstall(options: argparse.Namespace, settings: Settings, console: Console) -> int:
-    """Remove a server; the exit code is 2 where it is not installed."""
+    """Remove a server.
+
+    Raises:
+        UsageError: it is not installed.
+    """
     installs = ServerInstalls(settings, sys_prefix=options.sys_prefix, report=console.note)
-    if installs.uninstall(options.id):
-        console.result(f"removed: {options.id}\n")
-        return 0
-    console.note(f"{options.id} is not installed there; `jupyter lsp-agent install --list` tells what is")
-    return USAGE_ERROR
+    if not installs.uninstall(options.id):
+        raise UsageError(
+            f"{options.id} was not installed into {installs.folder} by `install`, and nothing else is removed; "
+            "`jupyter lsp-agent install --list` tells what is there"
+        )
+    console.result(f"removed: {options.id}\n")
+    return 0
 
 
 def run_trust(options: argparse.Namespace, settings: Settings, console: Console) -> int:

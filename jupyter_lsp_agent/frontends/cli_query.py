@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from jupyter_lsp_agent.core.files import display_name
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason
 from jupyter_lsp_agent.frontends.cli_arguments import USAGE_ERROR, UsageError
@@ -64,7 +65,7 @@ def _request(options: argparse.Namespace) -> QueryRequest:
     return QueryRequest(
         document=CheckRequest(
             path=path,
-            display_path=os.path.normpath(options.path),
+            display_path=display_name(options.path),
             named=path,
             server=None if options.server is None else ServerId(options.server),
             python=None if options.python is None else _absolute(options.python),

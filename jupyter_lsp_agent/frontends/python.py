@@ -10,10 +10,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from jupyter_lsp_agent.core.errors import SettingsError
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.diagnostics.facts import ViewOptions
 from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, Report
-from jupyter_lsp_agent.service.requests import CheckRequest, Comparison
+from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, OptionWords
 from jupyter_lsp_agent.service.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 
 _TIMEOUT_SECONDS = 60.0
+_MAX_TIMEOUT_SECONDS = 1e9
+_WORDS = OptionWords(python="python", timeout="timeout_seconds")
 
 
 class CheckOptions(TypedDict, total=False):
@@ -187,7 +190,8 @@ def _request(path: str | os.PathLike[str], options: CheckOptions) -> CheckReques
         view=ViewOptions(max_per_cell=options.get("max_per_cell", 0), max_total=options.get("max_total", 0)),
         server=None if server is None else ServerId(server),
         python=None if python is None else _absolute(python),
-        timeout_seconds=options.get("timeout_seconds", _TIMEOUT_SECONDS),
+        timeout_seconds=_timeout_seconds(options.get("timeout_seconds", _TIMEOUT_SECONDS)),
+        words=_WORDS,
         comparison=Comparison(baseline=f"git:{options['since']}") if "since" in options else Comparison(),
     )
 
@@ -207,11 +211,19 @@ def _query(path: str | os.PathLike[str], method: str, options: QueryOptions) -> 
             named=absolute,
             server=None if server is None else ServerId(server),
             python=None if python is None else _absolute(python),
-            timeout_seconds=options.get("timeout_seconds", _TIMEOUT_SECONDS),
+            timeout_seconds=_timeout_seconds(options.get("timeout_seconds", _TIMEOUT_SECONDS)),
+            words=_WORDS,
         ),
         question=code_question({"method": method, **asked}),
         neighbours=LocalNeighbours(Path.cwd()),
     )
+
+
+def _timeout_seconds(given: float | None) -> float | None:
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
+    if given is not None and not (is_number and 0 < given < _MAX_TIMEOUT_SECONDS):
+        raise SettingsError(f"timeout_seconds must be a number of seconds above 0, or None, and not {given!r}")
+    return given
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:

@@ -184,7 +184,7 @@ def _source(cell: Mapping[str, Any], key: str, index: int, name: str) -> tuple[s
         return stored, None
     if isinstance(stored, list):
         return _join(stored, index, name), None
-    return "", f"its source is {_json_kind(stored)}, not text"
+    return "", f"its source is {_json_kind(stored)}, not text; write it as a string"
 
 
 def _join(parts: list[Any], index: int, name: str) -> str:

@@ -56,6 +56,11 @@ class PooledClient(Protocol):
         ...
 
     @property
+    def server_version(self) -> str | None:
+        """As the server gave it; `None` where it gave none."""
+        ...
+
+    @property
     def open_documents(self) -> tuple[DocumentUri, ...]:
         """The documents that its server has open."""
         ...

@@ -89,7 +89,7 @@ class Place(Generic[ClientT]):
 
 @dataclass(frozen=True, slots=True)
 class ClientStatus:
-    """A running client, as `status` shows it. Times are durations up to now."""
+    """A running client, as `status` shows it. Times are durations up to now; `version` is as its server gave it."""
 
     key: ClientKey
     state: PlaceState
@@ -98,6 +98,7 @@ class ClientStatus:
     idle_seconds: float
     rss_bytes: int
     restarts: int
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

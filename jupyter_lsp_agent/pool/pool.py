@@ -272,4 +272,5 @@ class ClientPool(Generic[ClientT]):
             idle_seconds=0.0 if place.users else self._clock.monotonic_seconds() - place.last_used_seconds,
             rss_bytes=rss_bytes,
             restarts=self._crashes.restarts(place.key),
+            version=client.server_version if client else None,
         )

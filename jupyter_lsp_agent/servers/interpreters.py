@@ -1,7 +1,9 @@
 """Which Python a document means, and why.
 
-The order: the one that was named; the notebook's kernel; the project's own environment; the activated one; ours. It is
-found by reading files alone, since a project's environment may hold anything (`environments`, `kernelspecs`).
+The order: the one that was named; the notebook's kernel, unless it is the very Python that we run in; the project's own
+environment; that kernel; the activated one; ours. A kernelspec of our own Python comes with ipykernel, under the name
+that nearly every notebook has: it says where Jupyter is, not what the project is. All is found by reading files alone,
+since a project's environment may hold anything (`environments`, `kernelspecs`).
 """
 
 import os
@@ -108,23 +110,22 @@ def resolve_interpreter(
         boundary: how far up a project's environment is looked for, and what counts as the workspace.
         surroundings: of this process.
         kernel_name: the notebook's `metadata.kernelspec.name`; `None` for a plain file or where it has none.
-        named: `--python`: an interpreter, or an environment's folder.
+        named: an interpreter, or an environment's folder, in place of all others.
         is_notebook: its code runs in `folder`, so modules there are found by their bare names, even where `folder` is
             a package.
 
     Raises:
         SettingsError: `named` is neither.
     """
-    found = _choose(folder, boundary, surroundings, kernel_name, named)
+    if named is not None:
+        found = _interpreter(_read_named(named), "--python")
+    else:
+        found = _choose(folder, boundary, surroundings, kernel_name)
     own_folder = (folder,) if is_notebook and (folder / "__init__.py").is_file() else ()
     return replace(found, extra_paths=(*own_folder, *_python_path(surroundings.environ)))
 
 
-def _choose(
-    folder: Path, boundary: Path, surroundings: Surroundings, kernel_name: str | None, named: Path | None
-) -> Interpreter:
-    if named is not None:
-        return _interpreter(_read_named(named), "--python")
+def _choose(folder: Path, boundary: Path, surroundings: Surroundings, kernel_name: str | None) -> Interpreter:
     kernel, elsewhere = _find_kernel(kernel_name or "", boundary, surroundings)
     if kernel is not None and not _is_own(kernel.prefix, surroundings):
         return kernel
@@ -147,7 +148,7 @@ def _read_named(named: Path) -> PythonEnvironment:
         return read_environment(prefix_of(path), path)
     environment = read_environment(path)
     if environment.python is None:
-        raise SettingsError(f"--python {named}: there is no Python interpreter; name its program or its environment")
+        raise SettingsError(f"{named}: there is no Python interpreter; name its program or its environment")
     return environment
 
 

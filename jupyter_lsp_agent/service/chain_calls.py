@@ -52,11 +52,18 @@ class Waits:
         taken_up_seconds: from when a server takes the text up; the start of a server has its own limits.
         whole_seconds: the same, a start included, for a server that has answered before; `None`: no such bound.
         first_whole_seconds: and for one that has not.
+        option: by which the asker set the first; `None`: the others come from the settings.
     """
 
     taken_up_seconds: float | None = 60.0
     whole_seconds: float | None = None
     first_whole_seconds: float | None = None
+    option: str | None = None
+
+    def mend(self, setting: str) -> str:
+        """How to wait longer, as the end of a sentence; `setting` is the one that bounds the wait."""
+        longer = f"`{setting}` (`--timeout` on the command line)" if self.option is None else f"`{self.option}`"
+        return f"raise {longer}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,12 +209,12 @@ class ChainCaller:
             return (
                 NoVerdictReason.STARTING,
                 f"{name} has not given its first {call.wanted} here yet; {call.again} again in a moment, "
-                "or raise `first_wait_ms` (`--timeout` on the command line)",
+                f"or {question.waits.mend('first_wait_ms')}",
             )
         return (
             NoVerdictReason.TIMEOUT,
             f"{name} gave no {call.wanted} on {question.place.path.name} in time; {call.again} again in a moment, "
-            "or raise `wait_ms` (`--timeout` on the command line)",
+            f"or {question.waits.mend('wait_ms')}",
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jupyter_lsp_agent.core.files import exists, is_file, is_folder
+from jupyter_lsp_agent.core.files import display_name, exists, is_file, is_folder
 from jupyter_lsp_agent.servers.roots import find_git_worktree
 from jupyter_lsp_agent.service.ignore_rules import (
     Rules,
@@ -104,7 +104,7 @@ def discover(names: Sequence[str], options: DiscoveryOptions) -> Discovery:
             found = []
             notes.append(f"{name} is not checked: the setting `exclude` names it")
         else:
-            found = [DiscoveredFile(path, os.path.normpath(name), path, is_explicit=True)]
+            found = [DiscoveredFile(path, display_name(name), path, is_explicit=True)]
         for item in found:
             files.setdefault(os.path.realpath(item.path), item)
     return Discovery(tuple(files.values()), tuple(problems), tuple(notes))

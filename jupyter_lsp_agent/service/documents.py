@@ -1,6 +1,7 @@
 """Where the bytes of a document come from. Front ends with sources of their own hand the bytes in."""
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,9 @@ MAX_DOCUMENT_BYTES = 100 * 1024 * 1024
 """A larger file is not read. Outputs count, so this is far above what a person writes."""
 
 NOTEBOOK_SUFFIX = ".ipynb"
+
+_URL_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+"""What the beginning of a URL has become in a path, where two slashes are one."""
 
 
 class UncheckableError(JupyterLspAgentError):
@@ -105,11 +109,17 @@ def _read_file(path: Path) -> bytes:
         ) from None
     except IsADirectoryError:
         raise UncheckableError(
-            NoVerdictReason.UNREADABLE, f"{path.name} is a folder, not a file; rename it, or name what is in it"
+            NoVerdictReason.UNREADABLE, f"{path.name} is a folder, and one file is needed; name one that is in it"
         ) from None
     except FileNotFoundError:
-        raise UncheckableError(NoVerdictReason.UNREADABLE, f"{path.name} does not exist; correct the path") from None
+        raise UncheckableError(NoVerdictReason.UNREADABLE, _why_missing(path)) from None
     except OSError as error:
         raise UncheckableError(
             NoVerdictReason.UNREADABLE, f"{path.name} cannot be read ({error.strerror}); mend its permissions"
         ) from None
+
+
+def _why_missing(path: Path) -> str:
+    if any(map(_URL_SCHEME.fullmatch, path.parts[:-1])):
+        return f"{path.name} is named by a URL, and only files of this machine are read; download it first"
+    return f"{path.name} does not exist; correct the path"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import InstallError, JupyterLspAgentError, ServerNotFoundError
 from jupyter_lsp_agent.core.files import read_regular_file
-from jupyter_lsp_agent.servers.commands import read_command_search, resolve_command
+from jupyter_lsp_agent.servers.commands import CommandSource, read_command_search, resolve_command
 from jupyter_lsp_agent.servers.install import Installer, is_installable
 from jupyter_lsp_agent.servers.installed import InstalledServer, own_servers_folder, read_all_installed
 from jupyter_lsp_agent.servers.registry import ServerRegistry
@@ -38,7 +38,13 @@ class ServerInstalls:
         self._servers = own_servers_folder(sys_prefix=sys_prefix)
         search = read_command_search()
         self._search = replace(search, data_folders=(self._servers.parents[1], *search.data_folders))
+        self._report = report
         self._installer = Installer(self._servers, search, report)
+
+    @property
+    def folder(self) -> Path:
+        """Where servers are installed."""
+        return self._servers
 
     def listing(self) -> list[str]:
         """A line for each server that can be installed, and whether it is: by us, or elsewhere on this machine."""
@@ -109,11 +115,24 @@ class ServerInstalls:
         return "not installed" if self._lack(spec) else "elsewhere"
 
     def _install_one(self, spec: ServerSpec) -> list[str]:
+        self._tell_of_another(spec)
         try:
             self._installer.install(spec)
         except JupyterLspAgentError as error:
             return [str(error)]
         return self._lack(spec)
+
+    def _tell_of_another(self, spec: ServerSpec) -> None:
+        """Say so where a server is there without us; it stays, and the installed one is preferred to it."""
+        try:
+            found = resolve_command(spec, self._search)
+        except ServerNotFoundError:
+            return
+        if found.source is not CommandSource.INSTALLED:
+            self._report(
+                f"{spec.server_id} is on this machine already ({found.argv[0]}); the one that is installed now comes "
+                f"before it, and `jupyter lsp-agent uninstall {spec.server_id}` takes it away again"
+            )
 
     def _lack(self, spec: ServerSpec) -> list[str]:
         """What is still missing before `spec` can be used, as sentences."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic, Diagnostic
+from jupyter_lsp_agent.core.errors import SettingsError
 from jupyter_lsp_agent.core.ids import LanguageId
 from jupyter_lsp_agent.core.positions import CellLine
 from jupyter_lsp_agent.diagnostics.baseline import OWN_CHAIN, Finding, Judges, StateVerdict, UncheckedLines
@@ -249,7 +250,7 @@ def waits_of(request: CheckRequest, settings: Settings) -> Waits:
             taken_up_seconds=None, whole_seconds=request.wait_seconds, first_whole_seconds=request.wait_seconds
         )
     if request.timeout_seconds is not None:
-        return Waits(taken_up_seconds=request.timeout_seconds)
+        return Waits(taken_up_seconds=request.timeout_seconds, option=request.words.timeout)
     return Waits(
         taken_up_seconds=None,
         whole_seconds=settings.wait_ms / 1000,
@@ -263,15 +264,18 @@ async def interpreter_of(place: Place, request: CheckRequest, notebook: Notebook
     Raises:
         SettingsError: the request names one that is none.
     """
-    interpreter = await asyncio.to_thread(
-        resolve_interpreter,
-        place.path.parent,
-        place.boundary,
-        surroundings=place.surroundings,
-        kernel_name=notebook.kernel.kernel_name if notebook else None,
-        named=request.python,
-        is_notebook=notebook is not None,
-    )
+    try:
+        interpreter = await asyncio.to_thread(
+            resolve_interpreter,
+            place.path.parent,
+            place.boundary,
+            surroundings=place.surroundings,
+            kernel_name=notebook.kernel.kernel_name if notebook else None,
+            named=request.python,
+            is_notebook=notebook is not None,
+        )
+    except SettingsError as error:
+        raise SettingsError(f"{request.words.python} {error}") from None
     said = _stored_version(notebook) if notebook else None
     if said is None or not _yields_to(interpreter, said):
         return interpreter

@@ -184,7 +184,9 @@ def _cell(notebook: Notebook, asked: CodeQuestion) -> Cell | None:
     """The cell that is asked about, where one is; the place in it is one."""
     if asked.cell is None:
         if asked.position is not None:
-            raise InvalidRequestError('a place in a notebook needs a "cell", by its id or its index')
+            raise InvalidRequestError(
+                'a place in a notebook needs a "cell", by its id or its index (CELL:LINE:COLUMN on the command line)'
+            )
         return None
     cell = notebook.cells[CellNames(notebook.cells).find(asked.cell, '"cell"')]
     if asked.position is not None:

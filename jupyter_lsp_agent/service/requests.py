@@ -40,6 +40,14 @@ class Comparison:
     keeps: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class OptionWords:
+    """What the asker calls what can be asked for, so that a sentence about it can be acted on."""
+
+    python: str = "--python"
+    timeout: str = "--timeout"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRequest:
     """One document to check.
@@ -58,6 +66,7 @@ class CheckRequest:
         timeout_seconds: from when a server takes the document up; `None`: the settings' waits.
         wait_seconds: in place of the settings' waits, for the whole answer.
         comparison: what the findings are compared with.
+        words: the asker's own for some of these.
         is_awaited: whether somebody still waits for the report; one that comes too late changes no state.
     """
 
@@ -74,6 +83,7 @@ class CheckRequest:
     timeout_seconds: float | None = None
     wait_seconds: float | None = None
     comparison: Comparison = field(default_factory=Comparison)
+    words: OptionWords = OptionWords()
     is_awaited: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 
     @property

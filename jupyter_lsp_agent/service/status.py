@@ -9,6 +9,7 @@ from jupyter_lsp_agent.pool.place import BrokenStatus, ClientStatus, PoolStatus
 from jupyter_lsp_agent.servers.commands import CommandSearch, resolve_command
 from jupyter_lsp_agent.servers.registry import ServerRegistry
 from jupyter_lsp_agent.servers.spec import ServerSpec
+from jupyter_lsp_agent.service.chain_calls import tidy_version
 from jupyter_lsp_agent.service.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,10 +32,11 @@ def build_status(
         pool: what runs and what failed.
         attempts: what was installed unasked.
     """
+    versions = {one.key.server_id: version for one in pool.running if (version := tidy_version(one.version))}
     return {
         "enabled": settings.enabled,
         "wait_ms": settings.wait_ms,
-        "servers": [_server(spec, registry, search) for spec in registry],
+        "servers": [{**_server(spec, registry, search), "version": versions.get(spec.server_id)} for spec in registry],
         "running": [running_status(one) for one in pool.running],
         "broken": [broken_status(one) for one in pool.broken],
         "installs": [{"id": one.server_id, "state": one.state.value, "detail": one.problem} for one in attempts],
@@ -99,6 +101,5 @@ def _server(spec: ServerSpec, registry: ServerRegistry, search: CommandSearch) -
         "installed": command is not None,
         "command": list(command.argv) if command else None,
         "source": command.source.value if command else None,
-        "version": None,
         "detail": detail,
     }

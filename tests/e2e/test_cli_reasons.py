@@ -91,7 +91,7 @@ def test_a_late_verdict_of_a_server_that_has_spoken_before_is_a_timeout(tmp_path
     )
     assert done.code == 2
     assert "b.ipynb: no verdict (timeout): " in done.output
-    assert "`wait_ms`" in done.output
+    assert "or raise `--timeout`" in done.output
 
 
 def test_no_free_place_is_busy(tmp_path: Path) -> None:

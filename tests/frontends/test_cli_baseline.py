@@ -97,6 +97,7 @@ def test_since_a_revision_only_what_is_new_is_shown(tmp_path: Path) -> None:
 def test_outside_a_repository_the_mend_is_one_that_the_asker_has(tmp_path: Path) -> None:
     path = write_notebook(tmp_path / "a.ipynb", USE)
     done = check(tmp_path, "a.ipynb", "--since", "HEAD")
+    assert "no verdict (outside_workspace): " in done.output
     assert "in no git repository" in done.output
     assert "--baseline FILE" in done.output
     with pytest.raises(InvalidRequestError, match="in no git repository") as refused:

@@ -95,6 +95,14 @@ async def test_exit_code(files, texts, arguments, code):
     assert run.service.is_closed or not texts
 
 
+@pytest.mark.parametrize("word", ["json", "jsonl"])
+async def test_a_format_of_json_has_a_word_of_its_own(files, word):
+    files(a="errors 1")
+    assert (await Run().check(f"--{word}")).out == (await Run().check("--format", word)).out
+    assert json.loads((await Run().check("--jsonl")).out)["path"] == "a.ipynb"
+    assert (await Run().check()).out.startswith("a.ipynb: 1 error")
+
+
 async def test_another_file_than_a_notebook_found_in_a_folder_must_have_a_verdict(files, tmp_path):
     (tmp_path / "m.jl").write_text("reason not_installed")
     assert (await Run().check("--include", "*.jl")).code == 2

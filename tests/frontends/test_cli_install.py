@@ -137,3 +137,27 @@ def test_one_that_fails_does_not_keep_the_others(machine, capsys):
     assert main(["install", "stylelint", "prisma"]) == 2
     assert "no such package" in capsys.readouterr().err
     assert "prisma" in folders(machine)
+
+
+def test_nothing_to_install_is_said(machine, capsys):
+    assert main(["install"]) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("nothing to install: ")
+
+
+def test_one_that_is_there_without_this_command_is_named_once(machine, capsys):
+    program = machine / "tools/prisma-language-server"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert main(["install", "prisma"]) == 0
+    assert f"prisma is on this machine already ({program})" in capsys.readouterr().err
+    assert main(["install", "prisma"]) == 0
+    assert "on this machine" not in capsys.readouterr().err
+
+
+def test_what_was_not_installed_here_is_told_with_the_folder(machine, capsys):
+    assert main(["uninstall", "ruff"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("jupyter lsp-agent: ruff was not installed into ")
+    assert str(machine / "data/jupyter-lsp-agent/servers") in told

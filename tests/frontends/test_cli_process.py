@@ -79,7 +79,8 @@ def test_help(tmp_path, words):
         (["check", "--LspAgent.wait_ms=x"], "--LspAgent.wait_ms is 'x'"),
         (["check", "--LspAgent.wait_ms"], "needs a value"),
         (["check", "--include", "!"], "--include"),
-        (["status", "--jso"], "--jso"),
+        (["status", "--jso"], "--jso (see `jupyter lsp-agent status --help`)"),
+        (["status", "--format", "json"], "(see `jupyter lsp-agent status --help`)"),
     ],
 )
 def test_wrong_usage_is_one_line_and_2(folder, words, part):
@@ -222,6 +223,26 @@ def test_wrong_path_arguments(folder):
     assert done.returncode == 2
     [report] = json.loads(done.stdout)
     assert (report["verdict"], report["reason"]) == ("no_verdict", "unreadable")
+    url = "https://example.org/a/x.ipynb"
+    told = run(folder, "check", url, module=REAL).stdout.decode()
+    assert told.startswith(f"{url}: no verdict (unreadable): x.ipynb is named by a URL")
+    assert (
+        run(folder, "query", "document_symbols", url, module=REAL)
+        .stderr.decode()
+        .startswith(f"{url}: no answer (unreadable)")
+    )
+
+
+def test_an_interpreter_that_is_none_is_named_as_it_was_typed(folder):
+    (folder / "m.py").touch()
+    done = run(folder, "check", "--python", "/nope", "m.py", module=REAL)
+    assert done.stderr.startswith(b"jupyter lsp-agent: --python /nope: there is no Python interpreter")
+
+
+def test_a_query_of_a_folder_asks_for_a_file_of_it(folder):
+    told = run(folder, "query", "workspace_symbols", ".", "area", module=REAL)
+    assert told.returncode == 2
+    assert "is a folder, and one file is needed; name one that is in it" in told.stderr.decode()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

@@ -88,6 +88,19 @@ def test_a_wrong_option(options):
         check_notebook("n.ipynb", **options)
 
 
+@pytest.mark.parametrize("seconds", [-1, 0, True, "5", float("nan")])
+def test_a_wait_that_is_none(seconds):
+    with pytest.raises(SettingsError, match=r"^timeout_seconds must be a number of seconds above 0"):
+        check_notebook("n.ipynb", content=notebook("x"), timeout_seconds=seconds)
+    with pytest.raises(SettingsError, match=r"^timeout_seconds "):
+        query_notebook("n.ipynb", "document_symbols", timeout_seconds=seconds)
+
+
+def test_an_interpreter_that_is_none_is_named_as_the_caller_did():
+    with pytest.raises(SettingsError, match=r"^python /nope: there is no Python interpreter"):
+        check_notebook("n.ipynb", content=notebook("x"), python="/nope")
+
+
 def test_a_missing_file_has_no_verdict():
     report = check_notebook("none.ipynb")
     assert (report.verdict, report.reason) == ("no_verdict", "unreadable")

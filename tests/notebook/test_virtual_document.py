@@ -104,7 +104,8 @@ def test_a_cell_without_a_text_is_unchecked() -> None:
     content = notebook_json("a = 1", "b = 2")
     content["cells"][0]["source"] = None
     built = build_virtual_documents(notebook_from_json(content, "x"), BuildOptions())
-    assert [(lines.cell_index, lines.reason) for lines in built.unchecked] == [(0, "its source is null, not text")]
+    [gap] = built.unchecked
+    assert (gap.cell_index, gap.reason) == (0, "its source is null, not text; write it as a string")
 
 
 # --- syntax -----------------------------------------------------------------------------------------------------------

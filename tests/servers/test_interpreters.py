@@ -3,6 +3,7 @@ interpreters say."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -103,7 +104,7 @@ def test_a_named_one_comes_before_the_kernel(world, named):
 
 
 def test_a_named_one_that_is_none_is_an_error(world):
-    with pytest.raises(SettingsError, match="--python"):
+    with pytest.raises(SettingsError, match=f"^{re.escape(str(world.folder))}: there is no Python interpreter"):
         world.resolve(named=world.folder)
 
 

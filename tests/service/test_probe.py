@@ -1,7 +1,8 @@
 import pytest
 
 from jupyter_lsp_agent.servers.registry import ServerRegistry
-from tests.support.services import command_of, opened_service
+from jupyter_lsp_agent.service.requests import CheckRequest
+from tests.support.services import command_of, opened_service, write_notebook
 
 
 @pytest.fixture
@@ -15,6 +16,14 @@ def settings():
     }
     off = {spec.server_id: {"enabled": False} for spec in ServerRegistry() if spec.server_id not in chosen}
     return {"server_settings": {**off, **chosen}}
+
+
+async def test_a_running_server_gives_its_version(tmp_path, settings):
+    async with opened_service(settings, tmp_path) as service:
+        report = await service.check(CheckRequest(path=write_notebook(tmp_path / "n.ipynb", "x = 1"), server="ty"))
+        servers = {server["id"]: server["version"] for server in (await service.status())["servers"]}
+    assert [server.version for server in report.servers] == ["1.2.3"]
+    assert (servers["ty"], servers["ruff"]) == ("1.2.3", None)
 
 
 async def test_probe_tries_what_is_installed(tmp_path, settings):

@@ -160,6 +160,7 @@ async def test_a_check_that_took_too_long_is_had_by_the_next_call(tmp_path: Path
         (tmp_path / "slow.go").touch()
         second = await service.check(CheckRequest(path=path))
     assert (first.verdict, first.reason) == ("no_verdict", "starting")
+    assert first.detail.endswith("or raise `first_wait_ms` (`--timeout` on the command line)")
     assert places(second) == [(0, 0, 0)]
 
 
@@ -195,6 +196,7 @@ async def test_a_notebook_of_nothing_but_unseen_cells_is_not_clean(tmp_path: Pat
     report = await check(path, scripted_settings(["good"]))
     assert report.verdict == "no_verdict"
     assert "python_cell_magics" in (report.detail or "")
+    assert "; cell 0: cell magic %%frobnicate is not known" in (report.detail or "")
 
 
 async def test_a_missing_third_party_module_is_no_error_where_the_kernel_lives_elsewhere(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ class FakeClient:
 
     launch: ServerLaunch
     pid: int | None = None
+    server_version: str | None = None
     open_documents: tuple[DocumentUri, ...] = ()
     dead: asyncio.Event = field(default_factory=asyncio.Event)
     may_close: asyncio.Event | None = None
