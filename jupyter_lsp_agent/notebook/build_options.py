@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jupyter_lsp_agent.notebook.advice import Guard
+from jupyter_lsp_agent.notebook.beside_modules import BesideModules
 from jupyter_lsp_agent.notebook.cell_translation import MagicOptions
 
 
@@ -21,6 +22,8 @@ class BuildOptions:
         run_names: argument of `%run`, as written → the names that it binds; `None` or no entry: it cannot be read.
         written_modules: argument of `%%writefile`, as written → dotted names of modules that it may make, and that are
             nowhere as long as it has not run.
+        beside: modules in the notebook's folder that servers would take for another of that name.
+        opaque_modules: dotted names of modules that a kernel loads and no server can read, compiled ones above all.
         elsewhere_modules: top-level names of modules that lie in folders which the notebook itself has looked through.
     """
 
@@ -31,7 +34,8 @@ class BuildOptions:
     missing_modules: frozenset[str] = frozenset()
     run_names: Mapping[str, frozenset[str] | None] = field(default_factory=dict, hash=False)
     written_modules: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
-
+    beside: BesideModules = field(default_factory=BesideModules)
+    opaque_modules: frozenset[str] = frozenset()
     elsewhere_modules: frozenset[str] = frozenset()
 
     @property

@@ -41,6 +41,8 @@ class ModuleNames:
     """Bound by anything but `def`, `class` and annotated assignment."""
     imported: set[str] = field(default_factory=set)
     """Top-level names of absolutely imported modules."""
+    imported_paths: set[str] = field(default_factory=set)
+    """Dotted names of everything that is absolutely imported and may be a module."""
     star_imports: list[TextRange] = field(default_factory=list)
     has_relative_imports: bool = False
 
@@ -74,7 +76,8 @@ def collect_names(tree: ast.Module, source: SourceText) -> ModuleNames:
         names.assigned.update(_walrus_targets(tree))
     if has_global:
         names.assigned.update(_global_names(tree))
-    names.imported.update(_inner_imports(tree))
+    names.imported_paths.update(_inner_imports(tree))
+    names.imported.update(path.partition(".")[0] for path in names.imported_paths)
     names.has_relative_imports = any(
         isinstance(statement, ast.ImportFrom) and statement.level for statement in _all_statements(tree.body)
     )
@@ -193,12 +196,13 @@ def _global_names(tree: ast.Module) -> Iterator[str]:
 
 
 def _inner_imports(tree: ast.Module) -> Iterator[str]:
-    """Modules imported anywhere in the cell, by their top-level name."""
+    """What may be a module of what is imported anywhere in the cell."""
     for statement in _all_statements(tree.body):
         if isinstance(statement, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in statement.names)
+            yield from (alias.name for alias in statement.names)
         elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
-            yield statement.module.partition(".")[0]
+            yield statement.module
+            yield from (f"{statement.module}.{alias.name}" for alias in statement.names if alias.name != "*")
 
 
 def _all_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from jupyter_lsp_agent.core.diagnostic import Diagnostic
 from jupyter_lsp_agent.core.positions import CellLine, TextPosition, TextRange
 from jupyter_lsp_agent.notebook.advice import CellAdvice, Guard, GuardStrength
+from jupyter_lsp_agent.notebook.beside_modules import BesideModules, imports_from_root, parts_imported
 from jupyter_lsp_agent.notebook.guards import enclose, guard_rewrites, statement_before
 from jupyter_lsp_agent.notebook.line_map import CellChunk
 from jupyter_lsp_agent.notebook.missing_modules import MissingImport, find_missing_imports
@@ -27,7 +28,8 @@ class ChunkContext:
         relaxed: names that it annotates and another cell binds differently.
         guards: its statements that a server takes for the last to run.
         missing_modules: modules that it imports and that do not exist.
-        unseen_modules: dotted names of modules that cells before it write.
+        unseen_modules: dotted names of modules of which nothing is known, such as cells before it write.
+        beside: modules that it may import and that are to be looked for beside the notebook.
         run_names: line → names that `%run` on that line binds.
         hides_names: one of its magics binds names that nobody can know.
     """
@@ -37,6 +39,7 @@ class ChunkContext:
     guards: frozenset[Guard] = frozenset()
     missing_modules: frozenset[str] = frozenset()
     unseen_modules: frozenset[str] = frozenset()
+    beside: BesideModules = field(default_factory=BesideModules)
     run_names: tuple[tuple[int, tuple[str, ...]], ...] = ()
     hides_names: bool = False
 
@@ -57,8 +60,8 @@ def compose_chunk(cell: PythonCell, context: ChunkContext) -> PythonChunk:
     checks = [_relax(cell, note) for note in cell.names.annotations if note.name in context.relaxed]
     rewrites += [rewrite for check in checks for rewrite in check.rewrites]
     rewrites += _bindings(cell, context)
-    missing = _missing(cell, context)
-    rewrites += [found.rewrite for found in missing]
+    missing, beside = _imports(cell, context)
+    rewrites += [*(found.rewrite for found in missing), *beside]
     rewrites += _guarded(cell, context)
     if not rewrites and not context.hides_names:
         return PythonChunk(CellChunk(cell.lines), cell.findings, cell.advice)
@@ -130,16 +133,16 @@ def _from_nowhere(names: tuple[str, ...]) -> str:
     return f"from {MISSING_MODULE} import {', '.join(names)}"
 
 
-def _missing(cell: PythonCell, context: ChunkContext) -> list[MissingImport]:
-    if not context.missing_modules and not context.unseen_modules and not cell.names.has_relative_imports:
-        return []
+def _imports(cell: PythonCell, context: ChunkContext) -> tuple[list[MissingImport], list[Replace]]:
+    """Imports that come from nowhere, and what has others looked for beside the notebook."""
+    named = context.missing_modules | context.unseen_modules | context.beside.known
     source = _source(cell)
-    tree = parse("\n".join(source.lines))
-    return (
-        []
-        if tree is None
-        else list(find_missing_imports(tree, source, context.missing_modules, context.unseen_modules))
-    )
+    tree = parse("\n".join(source.lines)) if named or cell.names.has_relative_imports else None
+    if tree is None:
+        return [], []
+    unseen = context.unseen_modules | parts_imported(tree, context.beside.known)
+    missing = list(find_missing_imports(tree, source, context.missing_modules, unseen))
+    return missing, list(imports_from_root(tree, source, context.beside, unseen))
 
 
 def _guarded(cell: PythonCell, context: ChunkContext) -> Iterator[Rewrite]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from jupyter_lsp_agent.core.diagnostic import CellDiagnostic
 from jupyter_lsp_agent.notebook.advice import CellAdvice
+from jupyter_lsp_agent.notebook.beside_modules import BesideModules
 from jupyter_lsp_agent.notebook.build_cache import BuildCache
 from jupyter_lsp_agent.notebook.build_options import BuildOptions
 from jupyter_lsp_agent.notebook.cell_translation import CellTranslation, EffectKind, MagicOptions
@@ -32,6 +33,7 @@ class PythonText:
     Attributes:
         magic_cells: cell index → the analysed cell, of those with IPython's syntax.
         imported_modules: top-level names of everything that is imported.
+        imported_paths: dotted names of everything that is imported and may be a module.
         run_files: what `%run` is given, as written.
         written_files: what `%%writefile` is given, as written.
         redefined: names that more than one cell defines.
@@ -43,6 +45,7 @@ class PythonText:
     advice: dict[int, CellAdvice]
     magic_cells: dict[int, PythonCell]
     imported_modules: frozenset[str]
+    imported_paths: frozenset[str]
     run_files: tuple[str, ...]
     written_files: tuple[str, ...]
     redefined: frozenset[str]
@@ -67,6 +70,7 @@ def build_python_text(cells: Sequence[Cell], options: BuildOptions, cache: Build
         advice={index: chunk.advice for index, _, chunk in placed},
         magic_cells={index: cell for index, cell, _ in telling if not cell.translation.is_identity},
         imported_modules=frozenset().union(*[cell.names.imported for cell in analysed]),
+        imported_paths=frozenset().union(*[cell.names.imported_paths for cell in analysed]),
         run_files=_arguments(EffectKind.RUN_FILE, telling),
         written_files=_arguments(EffectKind.WRITE_FILE, telling),
         redefined=names.redefined,
@@ -109,8 +113,9 @@ def _analyse(
 
 
 def _unseen_modules(cells: Sequence[PythonCell], options: BuildOptions) -> Iterator[frozenset[str]]:
-    """For each cell the modules that cells before it write, and that are not there yet."""
-    unseen: frozenset[str] = frozenset()
+    """For each cell the modules of which nothing is known: those that cells before it write and that are not there yet,
+    those that may be one thing or another, and those that no server can read."""
+    unseen = options.beside.unknown | options.opaque_modules
     for cell in cells:
         yield unseen
         for effect in cell.translation.effects if options.written_modules else ():
@@ -136,7 +141,8 @@ def _context(
     missing = options.missing_modules & cell.names.imported if options.missing_modules else options.missing_modules
     guards = options.guards and frozenset(guard for guard in options.guards if guard.source == cell.source)
     unseen = frozenset(name for name in unseen if name.partition(".")[0] in cell.names.imported)
-    if not (contested or guards or missing or unseen or cell.translation.effects):
+    is_beside = not options.beside.known.isdisjoint(cell.names.imported)
+    if not (contested or guards or missing or unseen or is_beside or cell.translation.effects):
         return None
     return ChunkContext(
         loosened=_loosened(cell, names) & contested,
@@ -144,6 +150,7 @@ def _context(
         guards=guards,
         missing_modules=missing,
         unseen_modules=unseen,
+        beside=options.beside if is_beside else BesideModules(),
         run_names=tuple(_run_names(cell.translation, options)),
         hides_names=_hides_names(cell.translation, options),
     )

@@ -27,7 +27,7 @@ from jupyter_lsp_agent.notebook.line_map import CellChunk, LineMap, MappedLine, 
 from jupyter_lsp_agent.notebook.model import Cell, CellKind, Notebook
 from jupyter_lsp_agent.notebook.other_kernels import is_joinable, join_cells
 from jupyter_lsp_agent.notebook.python_cell import PythonCell
-from jupyter_lsp_agent.notebook.python_document import build_python_text
+from jupyter_lsp_agent.notebook.python_document import PythonText, build_python_text
 from jupyter_lsp_agent.notebook.sql_templates import fill_templates
 
 __all__ = [
@@ -90,16 +90,20 @@ class Needs:
     """What the caller can find out for a better build (`BuildOptions`).
 
     Attributes:
-        imported_modules: top-level names of all imported modules (→ `missing_modules`).
+        imported_modules: top-level names of all imported modules (→ `missing_modules`, `beside`).
+        imported_paths: dotted names of everything imported that may be a module (→ `opaque_modules`).
         run_files: arguments of `%run`, as written (→ `run_names`).
         written_files: arguments of `%%writefile`, as written (→ `written_modules`).
         search_folders: where the notebook has modules looked for (→ `elsewhere_modules`).
+        looks_elsewhere: it has them looked for in other folders than its own.
     """
 
     imported_modules: frozenset[str] = frozenset()
+    imported_paths: frozenset[str] = frozenset()
     run_files: tuple[str, ...] = ()
     written_files: tuple[str, ...] = ()
     search_folders: frozenset[str] = frozenset()
+    looks_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +183,22 @@ def _python_notebook(cells: Sequence[Cell], options: BuildOptions, cache: BuildC
         ),
         findings=built.findings,
         unchecked=tuple(lines for index, cell in built.magic_cells.items() for lines in _unchecked(index, cell)),
-        needs=Needs(built.imported_modules, built.run_files, built.written_files, _search_folders(built.advice)),
+        needs=_needs(built),
     )
 
 
-def _search_folders(advice: Mapping[int, CellAdvice]) -> frozenset[str]:
-    return frozenset(folder for cell in advice.values() for folder in cell.open_ends.folders)
+def _needs(built: PythonText) -> Needs:
+    ends = [advice.open_ends for advice in built.advice.values()]
+    folders = frozenset(folder for one in ends for folder in one.folders)
+    elsewhere = bool(folders) or any(one.looks_anywhere for one in ends)
+    return Needs(
+        imported_modules=built.imported_modules,
+        imported_paths=built.imported_paths,
+        run_files=built.run_files,
+        written_files=built.written_files,
+        search_folders=folders,
+        looks_elsewhere=elsewhere,
+    )
 
 
 def _by_language(notebook: Notebook, language: LanguageId | None) -> tuple[list[Cell], list[Cell]]:

@@ -7,12 +7,14 @@ is in it is mostly data. Everything here is read, nothing is run, and nothing ou
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from keyword import iskeyword
 from pathlib import Path, PurePath
 
 from jupyter_lsp_agent.core.files import is_file, is_folder, read_regular_file
+from jupyter_lsp_agent.notebook.beside_modules import BesideModules
 from jupyter_lsp_agent.notebook.run_files import names_bound_by
 from jupyter_lsp_agent.servers.interpreters import Interpreter
-from jupyter_lsp_agent.servers.roots import folders_between, is_inside
+from jupyter_lsp_agent.servers.roots import find_root, folders_between, is_inside
 from jupyter_lsp_agent.service.places import Place
 
 _MODULE_ENDINGS = (".py", ".pyi", ".so", ".pyd")
@@ -32,6 +34,58 @@ def missing_modules(names: Iterable[str], place: Place, interpreter: Interpreter
     asked = frozenset(names) - sys.stdlib_module_names - frozenset(sys.builtin_module_names)
     suspects = [name for name in asked if _is_only_a_folder(name, place)]
     return frozenset(name for name in suspects if not _is_installed(name, interpreter)) if suspects else frozenset()
+
+
+def beside_modules(names: Iterable[str], place: Place, interpreter: Interpreter, *, may_move: bool) -> BesideModules:
+    """Those of `names` that lie beside the notebook and elsewhere too.
+
+    A kernel looks beside the notebook first, and a server there last, unless that folder is its root. What the kernel
+    itself has loaded of the standard library before the first cell wins all the same, and that is not ours to know.
+
+    Args:
+        names: top-level names of imported modules.
+        place: of the notebook.
+        interpreter: whose packages a server looks into.
+        may_move: the notebook changes where modules are looked for.
+    """
+    folder = place.path.parent
+    own = frozenset(name for name in names if _is_module(folder, name)) - frozenset(sys.builtin_module_names)
+    standard = own & sys.stdlib_module_names
+    root = _python_root(place) if own != standard else folder
+    if root == folder:
+        return BesideModules(unknown=standard)
+    contested = frozenset(name for name in own - standard if _has_namesake(name, place, interpreter))
+    package = None if root is None or may_move else _package(folder.relative_to(root), interpreter)
+    if package is None:
+        return BesideModules(unknown=standard | contested)
+    return BesideModules(contested, package, standard)
+
+
+def _python_root(place: Place) -> Path | None:
+    """The root that all servers of Python have; `None` where they differ."""
+    markers = [spec.root_markers for chain in place.registry.chains("python") for spec in chain if spec.root_markers]
+    roots = {find_root(place.path, one, place.boundary) for one in markers}
+    return roots.pop() if len(roots) == 1 else None
+
+
+def _package(folder: PurePath, interpreter: Interpreter) -> str | None:
+    """A folder as a package; `None` where it has no such name, or another package has it."""
+    is_named = all(part.isidentifier() and not iskeyword(part) for part in folder.parts)
+    top = folder.parts[0]
+    is_free = top not in sys.stdlib_module_names and not _is_installed(top, interpreter)
+    return ".".join(folder.parts) if is_named and is_free else None
+
+
+def _is_module(folder: Path, name: str) -> bool:
+    return is_file(folder / f"{name}.py") or is_file(folder / name / "__init__.py")
+
+
+def _has_namesake(name: str, place: Place, interpreter: Interpreter) -> bool:
+    """Whether a server finds another module of that name before it looks beside the notebook."""
+    above = [folder for folder in folders_between(place.path, place.boundary) if folder != place.path.parent]
+    looked_at = [folder / inner for folder in above for inner in ("", "src", "python", folder.name)]
+    found = any(is_folder(folder / name) or is_file(folder / f"{name}.py") for folder in looked_at)
+    return found or _is_installed(name, interpreter)
 
 
 def elsewhere_modules(folders: Iterable[str], names: Iterable[str], place: Place) -> frozenset[str]:

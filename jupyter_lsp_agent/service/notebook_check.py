@@ -5,7 +5,6 @@ notebook is built again with a guard there, and the server asked again, a few ti
 """
 
 import asyncio
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -36,7 +35,14 @@ from jupyter_lsp_agent.service.chains import chain_name, choose_chains, language
 from jupyter_lsp_agent.service.documents import UncheckableError
 from jupyter_lsp_agent.service.elsewhere import set_aside_imports
 from jupyter_lsp_agent.service.kernel_check import ask_about_joined
-from jupyter_lsp_agent.service.namespace import elsewhere_modules, missing_modules, run_names, written_modules
+from jupyter_lsp_agent.service.namespace import (
+    beside_modules,
+    elsewhere_modules,
+    missing_modules,
+    run_names,
+    written_modules,
+)
+from jupyter_lsp_agent.service.opaque_modules import opaque_modules
 from jupyter_lsp_agent.service.own_projects import in_own_project
 from jupyter_lsp_agent.service.places import Place
 from jupyter_lsp_agent.service.virtual_paths import speak_of_notebook, virtual_path
@@ -154,7 +160,7 @@ def kernel_chains(task: NotebookTask) -> tuple[Chain, ...]:
 async def build_with_facts(task: NotebookTask) -> tuple[VirtualNotebook, NotebookTask]:
     """The notebook built with what only the file system knows, and the task with these facts."""
     built = await task.memory.build(task.notebook, task.options)
-    if not built.needs.run_files and built.needs.imported_modules <= sys.stdlib_module_names:
+    if not built.needs.run_files and not built.needs.imported_modules:
         return built, task
     options = await asyncio.to_thread(_with_facts, task, built)
     if options == task.options:
@@ -163,12 +169,15 @@ async def build_with_facts(task: NotebookTask) -> tuple[VirtualNotebook, Noteboo
 
 
 def _with_facts(task: NotebookTask, built: VirtualNotebook) -> BuildOptions:
+    needs, place = built.needs, task.place
     return replace(
         task.options,
-        missing_modules=missing_modules(built.needs.imported_modules, task.place, task.interpreter),
-        run_names=run_names(built.needs.run_files, task.place),
-        elsewhere_modules=elsewhere_modules(built.needs.search_folders, built.needs.imported_modules, task.place),
-        written_modules=written_modules(built.needs.written_files, task.place, task.interpreter),
+        missing_modules=missing_modules(needs.imported_modules, place, task.interpreter),
+        run_names=run_names(needs.run_files, place),
+        elsewhere_modules=elsewhere_modules(needs.search_folders, needs.imported_modules, place),
+        written_modules=written_modules(needs.written_files, place, task.interpreter),
+        opaque_modules=opaque_modules(needs.imported_paths, place.path.parent, task.interpreter),
+        beside=beside_modules(needs.imported_modules, place, task.interpreter, may_move=needs.looks_elsewhere),
     )
 
 

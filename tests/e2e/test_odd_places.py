@@ -8,15 +8,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.support.command_line import run_command
+from tests.support.imports import PROGRAMS
 from tests.support.notebooks import notebook_json
 from tests.support.real_servers import require_server, servers_path
 
-PROGRAMS = {
-    "ty": "ty",
-    "basedpyright": "basedpyright-langserver",
-    "pyright": "pyright-langserver",
-    "pyrefly": "pyrefly",
-}
 SOURCES = ("import helper\nhelper.f(1)", "helper.nope\nhelper.f('a')\nundefined_here")
 ERRORS = {(1, 1), (1, 2), (1, 3)}
 NAMES = (
