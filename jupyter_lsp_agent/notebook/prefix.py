@@ -3,7 +3,7 @@
 Every name has a value: a declaration without one is "unbound" to all servers. Nothing here gives a finding of its own.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from keyword import iskeyword
 
 from jupyter_lsp_agent.notebook.magic_prelude import PRELUDE_IMPORT, prelude_lines
@@ -40,7 +40,7 @@ _BASE = (
 
 
 def prefix_text(
-    *, directives: Iterable[str], futures: Iterable[str], helpers: Iterable[str], names: Iterable[str]
+    *, directives: Sequence[str], futures: Iterable[str], helpers: Iterable[str], names: Iterable[str]
 ) -> str:
     """The prefix, each line with its end.
 
@@ -54,9 +54,11 @@ def prefix_text(
 
 
 def _lines(
-    directives: Iterable[str], futures: Iterable[str], helpers: Iterable[str], names: Iterable[str]
+    directives: Sequence[str], futures: Iterable[str], helpers: Iterable[str], names: Iterable[str]
 ) -> Iterator[str]:
     yield from directives
+    if directives:
+        yield ""  # right above code, some servers take it for a word on that line alone
     features = sorted(set(futures))
     if features:
         yield f"from __future__ import {', '.join(features)}"

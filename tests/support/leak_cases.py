@@ -279,6 +279,7 @@ CASES = [
     _case("own-display", ["def display(x): return x", "display(1)\nfor _ in range(3): pass\n_, b = 1, 2", Z], [(2, 1)]),
     _case("history", ["In = [1]\n_i1\n_4\n" + Z], [(0, 4)]),
     _case("directives", ["a = 1", "# type: ignore\nb: int = 'x'", "# pyright: basic\n" + Z], [(1, 2), (2, 2)]),
+    _case("directive-for-all", ["# type: ignore", "b: int = 'x'\n" + Z, Z], []),
     _case(
         "future",
         [
