@@ -34,6 +34,13 @@ class FindingKind(StrEnum):
     OTHER = "other"
 
 
+_PYTHON_IMPORTS = (
+    "unresolved-import missing-import import-not-found import-untyped reportMissingImports reportMissingModuleSource "
+    "missing-source-for-stubs import-error import"
+)
+PYTHON_IMPORT_CODES = frozenset(_PYTHON_IMPORTS.split())
+"""Codes of findings that hang on the packages of a Python."""
+
 _KINDS = {
     FindingKind.SYNTAX: "invalid-syntax syntax-error parse-error syntax top-level-await await-outside-async "
     "F704 PLE1142",
@@ -41,8 +48,7 @@ _KINDS = {
     "reportUndefinedVariable reportUnboundVariable",
     FindingKind.POSSIBLY_UNBOUND: "possibly-unresolved-reference reportPossiblyUnbound reportPossiblyUnboundVariable "
     "possibly-undefined possibly-used-before-assignment",
-    FindingKind.IMPORT: "2307 2792 unresolved-import missing-import import-not-found import-untyped "
-    "reportMissingImports reportMissingModuleSource missing-source-for-stubs import-error import",
+    FindingKind.IMPORT: f"2307 2792 {_PYTHON_IMPORTS}",
     FindingKind.REDEFINITION: "reportRedeclaration redefinition no-redef F811 obscured-redefinition "
     "redefinition_different_type redefinition_different_kind DuplicateDecl E0428 2300 2393 2403 2451",
     FindingKind.TOP_LEVEL_AWAIT: "1375 1378 1431 1432",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_lsp_agent.core.diagnostic import DiagnosticSeverity
 from jupyter_lsp_agent.diagnostics.cleaning import clean_message, headline_of, shorten, shorten_at_word
+from jupyter_lsp_agent.diagnostics.finding_kinds import PYTHON_IMPORT_CODES
 from jupyter_lsp_agent.diagnostics.render_delta import is_flood
 from jupyter_lsp_agent.diagnostics.wording import cell_list, counted, counted_findings
 
@@ -22,6 +23,8 @@ _MAX_MESSAGE_CHARACTERS = 300
 _MAX_ID_CHARACTERS = 64
 _MAX_REASONS = 3
 _LEAST_OF_A_REASON = 80
+_MOST_OF_A_MEND = 120
+_MAX_PATH_CHARACTERS = 80
 _STATUS_NOTES = {"outstanding": " (still there)", "preexisting": " (older)"}
 
 
@@ -55,6 +58,21 @@ def omitted_line(report: "Report") -> str | None:
     if not number or is_flood(report):
         return None
     return f"… {number} more" + (f" in {cell_list([cell.cell_index for cell in cells])}" if cells else "")
+
+
+def environment_line(report: "Report") -> str | None:
+    """Which Python was asked for modules, where an import that it cannot resolve is shown; else `None`."""
+    asked = report.environment
+    if asked is None or not any(item.code in PYTHON_IMPORT_CODES for item in report):
+        return None
+    python = asked.python
+    if len(python) > _MAX_PATH_CHARACTERS:
+        python = "…" + python[1 - _MAX_PATH_CHARACTERS :]
+    kernel = " or the notebook's kernel" if report.kind.value == "notebook" else ""
+    return (
+        f"imports were looked for in {python} ({shorten(asked.origin, _MAX_ID_CHARACTERS)}); "
+        f"`--python` on the command line{kernel} names another"
+    )
 
 
 def other_file_head(other: "OtherFile") -> str:
@@ -132,14 +150,21 @@ def not_judged(report: "Report") -> Iterator[str]:
 
 
 def _why_not(report: "Report") -> str:
-    """The reasons, each behind the cells that it is true of."""
+    """The reasons, each behind the cells that it is true of; a mend that several of them share is told once."""
     cells: dict[str, set[int]] = {}
     for unchecked in report.unchecked:
         cells.setdefault(clean_message(unchecked.reason), set()).add(unchecked.cell.cell_index)
     told = list(cells.items())[:_MAX_REASONS]
     each = max(_LEAST_OF_A_REASON, MAX_LINE_CHARACTERS // len(told))
-    parts = [f"{cell_list(sorted(where))}: {shorten_at_word(reason, each)}" for reason, where in told]
-    return "; ".join(parts) + ("; …" if len(cells) > len(told) else "")
+    facts: dict[str, list[str]] = {}
+    for reason, where in told:
+        fact, _, mend = reason.partition("; ")
+        facts.setdefault(mend, []).append(f"{cell_list(sorted(where))}: {shorten_at_word(fact, each)}")
+    parts = [part for mend, group in facts.items() for part in (*group, shorten_at_word(mend, _MOST_OF_A_MEND))]
+    named = set[int]().union(*(where for _, where in told))
+    others = sorted(set[int]().union(*cells.values()) - named)
+    more = ["… also " + cell_list(others)] if others else ["…"] if len(cells) > len(told) else []
+    return "; ".join([*filter(None, parts), *more])
 
 
 def _found(report: "Report", counts: "Counts") -> str:

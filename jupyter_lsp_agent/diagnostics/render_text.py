@@ -9,6 +9,7 @@ from jupyter_lsp_agent.diagnostics.render_delta import finding_lines
 from jupyter_lsp_agent.diagnostics.render_parts import (
     MAX_LINE_CHARACTERS,
     cell_id_of,
+    environment_line,
     excerpt_of,
     head_of,
     message_of,
@@ -51,9 +52,7 @@ def _lines(report: "Report") -> Iterator[str]:
         yield f"{clean_path(path)}: " + other_file_head(other)
         for diagnostic in other:
             yield from _finding(diagnostic)
-    omitted = omitted_line(report)
-    if omitted is not None:
-        yield omitted
+    yield from filter(None, (environment_line(report), omitted_line(report)))
 
 
 def _fixed(report: "Report") -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from jupyter_lsp_agent.core.diagnostic import Diagnostic, DiagnosticSeverity
-from jupyter_lsp_agent.core.positions import TextPosition, TextRange
+from jupyter_lsp_agent.core.positions import TextPosition, TextRange, split_lines
 from jupyter_lsp_agent.notebook.advice import CellAdvice
 from jupyter_lsp_agent.notebook.awaits import find_top_level_awaits
 from jupyter_lsp_agent.notebook.broken_cell import salvage
@@ -26,6 +26,7 @@ from jupyter_lsp_agent.notebook.existence_tests import (
 from jupyter_lsp_agent.notebook.future_imports import find_future_imports
 from jupyter_lsp_agent.notebook.global_statements import global_rewrites
 from jupyter_lsp_agent.notebook.line_map import CellChunk, MappedLine
+from jupyter_lsp_agent.notebook.merge_conflicts import find_conflict
 from jupyter_lsp_agent.notebook.module_names import ModuleNames, collect_names
 from jupyter_lsp_agent.notebook.open_ends import find_open_ends, with_folder
 from jupyter_lsp_agent.notebook.python_syntax import SyntaxFault, find_syntax_fault, parse
@@ -40,6 +41,7 @@ INVALID_SYNTAX = "invalid-syntax"
 UNDEFINED_NAME = "undefined-name"
 UNRESOLVED_IMPORT = "unresolved-import"
 
+_IN_A_CONFLICT = "; the cell holds an unresolved merge conflict (`<<<<<<<` to `>>>>>>>`): keep one side of it"
 _HISTORY_NAME = re.compile(r"\b_(?:i?\d+)\b")
 _BROKEN_IN_EVERY_VERSION = re.compile(
     r"'.' was never closed|unmatched '.'|unterminated (?:triple-quoted )?string|unexpected (?:EOF|indent)|"
@@ -110,10 +112,17 @@ def analyse_cell(source: str, translation: CellTranslation, python_version: tupl
         return _sound_cell(source, translation, translation.lines, refused)
     if _may_be_newer_syntax(text, fault, python_version):
         return PythonCell(source, translation, translation.lines, refused)
-    finding = own_finding(INVALID_SYNTAX, fault.message, _to_cell(translation.lines, fault.range))
+    place = _to_cell(translation.lines, fault.range)
+    finding = own_finding(INVALID_SYNTAX, fault.message + _why_refused(source, place), place)
     lines, lost = salvage(translation.lines)
     cell = _sound_cell(source, translation, lines, (finding, *refused))
     return _as_broken(cell, lost)
+
+
+def _why_refused(source: str, place: TextRange) -> str:
+    """What more is known of a fault than Python says."""
+    conflict = find_conflict(split_lines(source))
+    return _IN_A_CONFLICT if conflict is not None and place.start.line in conflict else ""
 
 
 def _may_be_newer_syntax(text: str, fault: SyntaxFault, python_version: tuple[int, int] | None) -> bool:

@@ -9,6 +9,7 @@ from jupyter_lsp_agent.diagnostics.facts import Finding, ViewOptions
 from jupyter_lsp_agent.diagnostics.report import (
     CellReference,
     DocumentKind,
+    EnvironmentReport,
     NoVerdictReason,
     OtherFile,
     ServerReport,
@@ -118,6 +119,62 @@ def test_unchecked_cells_are_said():
     told = "cell 0: cell magic %%bash has no server; cell 1: cell magic %%html has no server"
     assert f"; 2 cells not wholly checked ({told})" in report(cells, unchecked=gaps).to_text()
     assert ": cell magic %%bash has no server)" in report(cells, unchecked=gaps[:2]).to_text()
+
+
+def test_a_mend_that_several_cells_share_is_told_once_and_whole():
+    mend = "if its body is Python, add it to python_cell_magics"
+    gaps = tuple(
+        Unchecked(CellReference(index), CellLine(1), CellLine(1), f"cell magic %%{name} is not known; {mend}")
+        for index, name in enumerate(("unknownmagic", "another_one", "third", "fourth", "third"))
+    )
+    head = report(code_cells(*["x"] * 6), unchecked=gaps).to_text()
+    assert (
+        "5 cells not wholly checked (cell 0: cell magic %%unknownmagic is not known; cell 1: cell magic %%another_one "
+        f"is not known; cells 2, 4: cell magic %%third is not known; {mend}; … also cell 3)"
+    ) in head
+    other = Unchecked(
+        CellReference(5), CellLine(0), CellLine(0), "its source is a number, not text; write it as a string"
+    )
+    two = report(code_cells(*["x"] * 6), unchecked=(gaps[0], other)).to_text()
+    assert f"{mend}; cell 5: its source is a number, not text; write it as a string)" in two
+
+
+ASKED = EnvironmentReport("/p/.venv/bin/python", ".venv")
+
+
+@pytest.mark.parametrize("code", ["unresolved-import", "reportMissingImports", "import-not-found", "missing-import"])
+def test_where_imports_were_looked_for_is_said_once_a_report(code):
+    unresolved = [finding(index, code=code, message="Cannot resolve it") for index in range(3)]
+    told = report(code_cells("x", "y", "z"), *unresolved, environment=ASKED, view=ViewOptions(max_total=2)).to_text()
+    said = (
+        "imports were looked for in /p/.venv/bin/python (.venv); "
+        "`--python` on the command line or the notebook's kernel names another"
+    )
+    assert told.count("imports were looked for") == 1
+    assert told.split("\n")[-2:] == [said, "… 1 more in cell 2"]
+
+
+def test_where_imports_were_looked_for_is_said_of_shown_imports_alone():
+    cells, unresolved = code_cells("x"), finding(0, code="unresolved-import")
+    for told in (
+        report(cells, finding(0), environment=ASKED),
+        report(cells, unresolved),
+        report(cells, finding(0, code="2307"), environment=ASKED),
+        report(cells, finding(0, Status.PREEXISTING, code="unresolved-import"), environment=ASKED),
+    ):
+        assert "imports" not in told.to_text()
+    long = EnvironmentReport("/deep" * 99 + "/python", "kernelspec " + "k" * 99)
+    line = report(cells, unresolved, environment=long).to_text().split("\n")[-1]
+    assert len(line) <= 250
+    assert line.endswith("names another")
+    plain = report(
+        (),
+        Finding(Status.PRESENT, diagnostic(0, code="import-error")),
+        kind=DocumentKind.TEXT,
+        text="x",
+        environment=ASKED,
+    ).to_text()
+    assert plain.endswith("`--python` on the command line names another")
 
 
 def test_what_is_fixed_is_named_and_at_most_five_of_it():

@@ -108,6 +108,31 @@ def test_a_cell_without_a_text_is_unchecked() -> None:
     assert (gap.cell_index, gap.reason) == (0, "its source is null, not text; write it as a string")
 
 
+CONFLICT = "<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> other"
+
+
+@pytest.mark.parametrize(
+    ("source", "is_told"),
+    [
+        (CONFLICT, True),
+        (f"y = 1\n{CONFLICT}\nz", True),
+        (f"%matplotlib inline\n{CONFLICT}", True),
+        (CONFLICT.replace("=======\n", ""), False),
+        (f"{CONFLICT[:-13]}", False),
+        (f"y = = 1\n{CONFLICT}", False),
+        ("x = 1 <<<<<<< 2\n=======\n>>>>>>> x", False),
+    ],
+)
+def test_a_merge_conflict_in_a_cell_is_told_beside_pythons_word(source: str, is_told: bool) -> None:
+    [found] = build(source).findings
+    assert found.diagnostic.message.startswith("invalid syntax")
+    assert ("unresolved merge conflict" in found.diagnostic.message) is is_told
+
+
+def test_a_merge_conflict_that_is_only_quoted_is_none() -> None:
+    assert build(f"text = '''\n{CONFLICT}\n'''").findings == ()
+
+
 # --- syntax -----------------------------------------------------------------------------------------------------------
 
 BROKEN = [

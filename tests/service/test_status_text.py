@@ -43,7 +43,8 @@ def test_everything():
         "Installed servers:",
         "  ty 1: python (path)",
         "  ruff: python (path, switched off)",
-        "  zuban: python (path): it crashed",
+        "Installed, and not to be used as they are:",
+        "  zuban: python (path): it crashed; install it anew, or switch it off in `server_settings` (x was started)",
         "Not installed: gopls, texlab",
         "Running: ty for /r, 3 documents, running",
         "Failed: ruff for /r: it crashed",
@@ -53,3 +54,20 @@ def test_everything():
 def test_one_document_is_one():
     running = {"id": "ty", "root": "/r", "documents": 1, "state": "running"}
     assert "Running: ty for /r, 1 document, running" in render_status(status(running=[running])).split("\n")
+
+
+def test_one_that_fails_is_told_with_what_mends_it():
+    for source, mend in {
+        "installed": "`jupyter lsp-agent uninstall ruff` and then `install ruff` renew it",
+        "configuration": "correct `command` of 'ruff' in `server_settings`",
+    }.items():
+        told = render_status(status({**server("ruff", detail="it ended."), "source": source})).split("\n")
+        assert told == [
+            "Installed, and not to be used as they are:",
+            f"  ruff: python ({source}): it ended; {mend}",
+        ]
+
+
+def test_many_that_are_missing_are_counted():
+    [_, told] = render_status(status(*(server(f"s{number}", installed=False) for number in range(65)))).split("\n")
+    assert told.startswith("Not installed: 65 other servers; `jupyter lsp-agent install --list`")
