@@ -143,7 +143,7 @@ class KernelChecks:
         else:
             found = await self._finder.named(question.path, question.around, question.executed)
         content = await self._contents.read(found, question)
-        return _Case(question, replace(found, path=None) if content.is_history else found, content)
+        return _Case(question, found.gone() if content.is_history else found, content)
 
     def _task(self, case: _Case) -> CheckTask:
         question, document = case.question, case.content.document

@@ -9,7 +9,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -45,6 +45,12 @@ class FoundNotebook:
     how: str
     session: KernelSession | None = None
     is_own: bool = True
+
+    def gone(self) -> "FoundNotebook":
+        """What is known where nobody has the document: nothing but who named it."""
+        if self.path is None:
+            return self
+        return replace(self, path=None, how=f"{self.path.name}, {self.how}, is not there")
 
 
 class NotebookFinder:

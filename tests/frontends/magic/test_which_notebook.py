@@ -62,6 +62,18 @@ async def test_a_renamed_notebook_is_found_where_it_is_now(
     assert report["cells"][0]["cell_index"] == 1
 
 
+async def test_a_notebook_that_is_gone_is_told(kernel_server: JupyterServer, folder: Path, open_kernel: Open) -> None:
+    """Deleted, or named by an editor's own words for a session: the inputs are the document, and the reader is told why."""
+    path = write(folder / "a.ipynb", *MISTAKEN)
+    kernel = await open_kernel(kernel_server, name_below(kernel_server, path))
+    await kernel.run("price = 1", "c0")
+    await kernel.run("price.foo", "c1")
+    path.unlink()
+    report = (await kernel.check()).report
+    assert (report["path"], report["content_source"], report["verdict"]) == (None, "history", "errors")
+    assert report["notes"][0].startswith("No notebook is known: a.ipynb, named by its Jupyter server, is not there; ")
+
+
 async def test_what_ran_and_is_not_saved_is_told(kernel_server: JupyterServer, folder: Path, open_kernel: Open) -> None:
     path = write(folder / "a.ipynb", *MISTAKEN)
     kernel = await open_kernel(kernel_server, name_below(kernel_server, path))
