@@ -274,6 +274,33 @@ def test_offline_it_says_so_and_leaves_the_folder_as_before(machine, server_id, 
 
 
 @needs_npm
+@pytest.mark.parametrize("server_id", BOTH)
+def test_the_users_proxy_and_index_are_asked(machine, server_id):
+    """The index is nowhere but behind the proxy, so whatever is asked for goes through that."""
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        for name in ("http_proxy", "https_proxy", "no_proxy", "all_proxy"):
+            machine.environ.pop(name, None)
+            machine.environ.pop(name.upper(), None)
+        machine.environ |= {
+            "HTTP_PROXY": f"http://127.0.0.1:{proxy.getsockname()[1]}",
+            "PIP_INDEX_URL": "http://index.invalid/pypi/",
+            "PIP_TRUSTED_HOST": "index.invalid",  # else pip asks for https
+            "NPM_CONFIG_UPDATE_NOTIFIER": "false",  # it would ask for itself first
+            "NPM_CONFIG_REGISTRY": "http://index.invalid/npm/",
+        }
+        del machine.environ["PIP_NO_INDEX"]
+        proxy.settimeout(60)
+        process = machine.start("install", server_id)
+        connection, _ = proxy.accept()
+        with connection, connection.makefile("rb") as request:
+            asked = request.readline().decode()
+            process.terminate()
+            process.communicate()
+    kind, package = ("pypi", PYPI) if server_id == PYPI else ("npm", NPM_PACKAGE)
+    assert asked.startswith(f"GET http://index.invalid/{kind}/{package}"), asked
+
+
+@needs_npm
 @pytest.mark.parametrize("server_id", sample(BOTH, BOTH[1:]))
 def test_an_index_without_the_version_is_told(machine, server_id):
     make_wheel(machine.wheels, PYPI, "0.1.0")

@@ -63,7 +63,7 @@ async def test_a_renamed_notebook_is_found_where_it_is_now(
 
 
 async def test_a_notebook_that_is_gone_is_told(kernel_server: JupyterServer, folder: Path, open_kernel: Open) -> None:
-    """Deleted, or named by an editor's own words for a session: the inputs are the document, and the reader is told why."""
+    """Deleted, or named by an editor in a way of its own: the inputs are the document, and it is said why."""
     path = write(folder / "a.ipynb", *MISTAKEN)
     kernel = await open_kernel(kernel_server, name_below(kernel_server, path))
     await kernel.run("price = 1", "c0")
