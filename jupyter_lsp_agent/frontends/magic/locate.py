@@ -37,7 +37,8 @@ class FoundNotebook:
     Attributes:
         path: its file, absolute; `None`: no notebook is known, or its content is no file.
         how: how it was found, for a reader, as the end of a sentence.
-        session: the server that runs it, where one does.
+        session: the server that runs it, or else one that has it: it may be open in a shared document there, and the
+            language servers are warm.
         is_own: it is the notebook of this kernel.
     """
 
@@ -76,7 +77,7 @@ class NotebookFinder:
         """The notebook of this kernel."""
         editor = await asyncio.to_thread(_by_editor, around)
         if editor is not None:
-            return FoundNotebook(editor, "named by the editor")
+            return FoundNotebook(editor, "named by the editor", await asyncio.to_thread(_session_of, editor, around))
         session, silent = await self._by_server(around, executed)
         if session is not None:
             return FoundNotebook(session.path, "named by its Jupyter server", session)
@@ -121,7 +122,7 @@ def _is_notebook_file(path: Path) -> bool:
 
 
 def _session_of(path: Path, around: KernelSurroundings) -> KernelSession | None:
-    """The server below whose root a named document lies: the one whose root is nearest."""
+    """The server below whose root a document lies: the one whose root is nearest."""
     servers = [server for server in running_servers(around.hub) if path.is_relative_to(server.root)]
     nearest: RunningServer | None = max(servers, key=lambda server: len(server.root.parts), default=None)
     return None if nearest is None else KernelSession(nearest, path.relative_to(nearest.root).as_posix(), "")

@@ -264,6 +264,30 @@ async def test_a_server_that_wants_a_password(password_server: JupyterServer, op
         assert "JPY_SESSION_NAME" in report["content"]
 
 
+async def test_a_server_that_has_an_editors_notebook_is_asked(
+    kernel_server: JupyterServer, folder: Path, tmp_path: Path
+) -> None:
+    """An editor starts kernels itself, beside a server that has the same files: its language servers are warm."""
+    path = write(folder / "a.ipynb", *MISTAKEN)
+    environment = {name: value for name, value in os.environ.items() if name != "JPY_SESSION_NAME"}
+    environment |= {"JUPYTER_RUNTIME_DIR": str(runtime_folder(kernel_server)), "IPYTHONDIR": str(tmp_path)}
+    with plain_kernel(tmp_path, environment) as file:
+        kernel = NotebookKernel(attached(file))
+        await kernel.open()
+        try:
+            await kernel.run_silently(f"__vsc_ipynb_file__ = {str(path)!r}")
+            await kernel.run("%load_ext jupyter_lsp_agent")
+            await kernel.run("price = 1")
+            await kernel.run("price.foo")
+            report = (await kernel.check()).report
+        finally:
+            await kernel.close()
+    assert [cell["cell_index"] for cell in report["cells"]] == [1]
+    assert report["content_source"] == "contents"
+    assert "language servers of its Jupyter server" in report["content"]
+    assert "named by the editor" in report["content"]
+
+
 async def test_no_server_at_all(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "JPY_SESSION_NAME"}
     environment |= {"JUPYTER_RUNTIME_DIR": str(tmp_path), "IPYTHONDIR": str(tmp_path / "ipython")}
