@@ -81,8 +81,9 @@ class KernelChecks:
         self._contents = ContentFinder(self._client)
         self._own = OwnEngine(settings)
         self._other_python: set[Path] = set()
+        self._name = uuid.uuid4().hex[:12]
         # A server keeps its sessions when a kernel is restarted, and what was told to the one before was not told here.
-        self._news_name = f" auto {uuid.uuid4().hex[:12]}"
+        self._news_name = f" auto {self._name}"
         self._news_turn = asyncio.Lock()
 
     @classmethod
@@ -116,7 +117,7 @@ class KernelChecks:
         case = await self._case(question)
         task = replace(
             self._task(case),
-            session=_session(question, self._news_name),
+            session=self._session(question, self._news_name),
             baseline="session",
             remembers=True,
             view=_NEWS,
@@ -159,7 +160,7 @@ class KernelChecks:
             data=None if document is None else document.data,
             source=case.content.source,
             stored=None if document is None else document.data,
-            session=_session(question) if question.baseline == "session" else None,
+            session=self._session(question) if question.baseline == "session" else None,
             baseline=question.baseline,
             severity=question.severity,
             view=view,
@@ -167,6 +168,11 @@ class KernelChecks:
             python=question.around.python if own else None,
             given_names=self._given_names(case),
         )
+
+    def _session(self, question: KernelQuestion, suffix: str = "") -> str:
+        """The name of this kernel's session; a terminal has no id, and there may be several at one server."""
+        name = f"kernel {question.around.kernel_id or f'of a terminal {self._name}'}"
+        return f"{name[: 128 - len(suffix)]}{suffix}"
 
     def _given_names(self, case: _Case) -> frozenset[str]:
         """What inputs find beside what they made: of a file's cells, hidden state is told instead."""
@@ -273,11 +279,6 @@ def _with_body(case: _Case, task: CheckTask) -> tuple[CheckTask, str | None]:
         if is_known or case.is_history
         else "The cell is not in the saved notebook yet: it was checked at its end.",
     )
-
-
-def _session(question: KernelQuestion, suffix: str = "") -> str:
-    name = f"kernel {question.around.kernel_id or 'of a terminal'}"
-    return f"{name[: 128 - len(suffix)]}{suffix}"
 
 
 def _is_same_python(report: Report, python: Path) -> bool:

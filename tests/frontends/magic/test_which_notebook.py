@@ -10,6 +10,11 @@ from typing import Any
 
 import pytest
 
+from jupyter_lsp_agent.frontends.magic.checks import KernelChecks
+from jupyter_lsp_agent.frontends.magic.question import AskingCell, KernelQuestion
+from jupyter_lsp_agent.frontends.magic.surroundings import KernelSurroundings
+from jupyter_lsp_agent.service.execution import Execution
+from jupyter_lsp_agent.service.settings import Settings
 from tests.frontends.magic.conftest import Open
 from tests.support.environments import add_package, kernelspec, real_venv, site_packages
 from tests.support.jupyter_server import JupyterServer, jupyter_server
@@ -286,6 +291,33 @@ async def test_a_server_that_has_an_editors_notebook_is_asked(
     assert report["content_source"] == "contents"
     assert "language servers of its Jupyter server" in report["content"]
     assert "named by the editor" in report["content"]
+
+
+async def test_two_terminals_have_a_session_each(
+    kernel_server: JupyterServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They ask one Jupyter server about the notebook that they name, and neither has an id to be told by."""
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(runtime_folder(kernel_server)))
+    path = write(folder / "a.ipynb", "price = 1")
+    ran = (Execution("%lsp_check", 1),)
+    asked = KernelQuestion(
+        around=KernelSurroundings(folder),
+        executed=ran,
+        names=frozenset(),
+        asking=AskingCell(None, ran[0].source),
+        path="a.ipynb",
+        baseline="session",
+    )
+    terminals = [await KernelChecks.open(Settings()) for _ in range(2)]
+    try:
+        first = await terminals[0].check(asked)
+        assert "language servers of its Jupyter server" in first.content
+        write(path, "price = 1", "price.foo")
+        counts = [(await checks.check(asked)).report.counts for checks in terminals]
+    finally:
+        for checks in terminals:
+            await checks.aclose()
+    assert [(one.introduced, one.preexisting) for one in counts if one] == [(1, 0), (0, 1)]
 
 
 async def test_no_server_at_all(tmp_path: Path) -> None:
