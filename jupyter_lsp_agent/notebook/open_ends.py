@@ -1,7 +1,8 @@
-"""What a cell binds, and where it has modules looked for, by calls that no server follows.
+"""What a cell binds, and where it has modules looked for, by calls that no server follows, or not every one.
 
 `exec(…)`, `globals()["x"] = …`, `get_ipython().push(…)` bind names; `sys.path.append("…")`, `os.chdir("…")` and `%cd`
-make modules importable that are nowhere else. What is written out is taken at its word, anything else for anything.
+make modules importable that are nowhere else. A name that only functions bind (`global x`) is undefined to some
+servers, at least in comprehensions and classes. What is written out is taken at its word, anything else for anything.
 """
 
 import ast
@@ -15,7 +16,7 @@ from jupyter_lsp_agent.notebook.python_syntax import compiles
 from jupyter_lsp_agent.notebook.run_files import names_bound_by_cell
 from jupyter_lsp_agent.notebook.source_text import SourceText
 
-_SIGNS = ("exec(", "globals()", "locals()", "vars()", "get_ipython()", "sys.path", "chdir(", "addsitedir(")
+_SIGNS = ("exec(", "globals()", "locals()", "vars()", "get_ipython()", "sys.path", "chdir(", "addsitedir(", "global ")
 _NAMESPACES = frozenset({"globals()", "locals()", "vars()", "get_ipython().user_ns"})
 _RUNNING_MAGICS = frozenset({"run_line_magic", "run_cell_magic", "magic"})
 _RUNNING = _RUNNING_MAGICS | {"run_cell", "ex", "safe_execfile", "enable_pylab"}
@@ -54,6 +55,7 @@ def find_open_ends(tree: ast.Module, source: SourceText) -> OpenEnds:
     folders: list[str | None] = []
     for node in ast.walk(tree):
         names += _bound(node)
+        names += _bound_globally(node) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ()
         folders += _added(node)
     return OpenEnds(
         frozenset(name for name in names if name is not None),
@@ -85,6 +87,22 @@ def _bound(node: ast.AST) -> Iterator[str | None]:
                 yield from _entries(node)
             elif method in _RUNNING:
                 yield from _run(method, node)
+
+
+def _bound_globally(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    """Names that a function declares `global` and binds."""
+    inside = list(ast.walk(function))
+    declared = {name for node in inside if isinstance(node, ast.Global) for name in node.names}
+    for node in inside if declared else ():
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) if name in declared:
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                if name in declared and node is not function:
+                    yield name
+            case ast.alias():
+                bound = node.asname or node.name.partition(".")[0]
+                yield from {bound} & declared
 
 
 def _run(method: str, call: ast.Call) -> Iterator[str | None]:

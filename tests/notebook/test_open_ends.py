@@ -33,6 +33,10 @@ def ends(source: str) -> OpenEnds:
         ("exec('a = 1', {})", set(), False),
         ("x = globals()['__name__']", set(), False),
         ("d = {}\nd['globals()'] = 1", set(), False),
+        ("def f():\n    global a, b\n    a = 1\n    print(b) if 0 else None\nf()", {"a"}, False),
+        ("def f():\n    global a\n    import os.path as a\nf()", {"a"}, False),
+        ("def f():\n    global a\n    def a(): pass\nf()", {"a"}, False),
+        ("def f():\n    def a(): global b\n    a()\nf()", set(), False),
     ],
 )
 def test_names_that_calls_bind(source: str, names: set[str], anything: bool) -> None:
