@@ -1,8 +1,8 @@
 """What the extension adds to the start of a Jupyter server, in processor time.
 
 Run with `python -m benchmarks.bench_server_start`. A server is set up and not started, with and without the extension
-in turn, each in a process of its own; `ServerApp.initialize` loads and links extensions. No other extension is there, so
-all that ours shares with the others, or with a server that answers, is its own here. The target is 50 ms.
+in turn, each in a process of its own; `ServerApp.initialize` loads and links extensions. No other extension is there,
+so all that ours shares with others, or with a server that answers, is its own here. The target is 50 ms.
 """
 
 import os
@@ -47,9 +47,8 @@ def main() -> None:
         pairs = [(measure(folder, is_enabled=True), measure(folder, is_enabled=False)) for _ in range(RUNS)]
     more = sorted((with_it - without) * 1000 for with_it, without in pairs)
     plain = statistics.median(without for _, without in pairs) * 1000
-    print(
-        f"{RUNS} set-ups of {plain:.0f} ms: {statistics.median(more):.1f} ms more (median), {more[-1]:.1f} at most, of 50"
-    )
+    median, most = statistics.median(more), more[-1]
+    print(f"{RUNS} set-ups of {plain:.0f} ms: {median:.1f} ms more (median), {most:.1f} at most, of 50")
 
 
 if __name__ == "__main__":
