@@ -233,8 +233,11 @@ class _CellTranslator:
         if own_scope:
             self._sheet.scope = CellScope.OWN
         head = LineBuilder(lines[0])
+        bindings = _bindings(arguments, magic)
+        # A kernel binds them when the body has run. In one that does not parse nothing may stand behind the fault.
+        at_end = own_scope or (bool(bindings) and self._is_python(body))
         if magic.first_line is FirstLine.ARGUMENTS:
-            self._bind(head, _bindings(arguments, magic), lines[0])
+            self._bind(head, () if at_end else bindings, lines[0])
         else:
             self._first_line(name, arguments, magic, lines, head)
         self._sheet.lines.append(head.build())
@@ -244,9 +247,9 @@ class _CellTranslator:
         if own_scope:
             text = "\n".join(line.text for line in self._sheet.lines[first_index:])
             self._sheet.add_own_scope(first_index, bound_names(text))
-            for bound, gives in _bindings(arguments, magic):
-                self._sheet.glue(f"{bound} = {self._sheet.use(gives)}")
-                self._sheet.bind(bound, lines[0], gives)
+        for bound, gives in bindings if at_end else ():
+            self._sheet.glue(f"{bound} = {self._sheet.use(gives)}")
+            self._sheet.bind(bound, lines[0], gives)
 
     def _first_line(
         self, name: str, arguments: str, magic: CellMagic, lines: Sequence[SourceLine], head: LineBuilder

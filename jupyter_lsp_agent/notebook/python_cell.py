@@ -187,7 +187,7 @@ def _sound_cell(
 def _places(tree: ast.Module, source: SourceText, chunk: CellChunk) -> CellAdvice:
     """Where a cell awaits, and where its parts begin and end, for rules that mean a file."""
     awaits = (chunk.to_cell(place) for place in find_top_level_awaits(tree, source))
-    last = tree.body[-1] if tree.body else None
+    last = next((node for node in reversed(tree.body) if chunk.lines[node.lineno - 1].cell_line is not None), None)
     other = next((node for node in tree.body if not _may_precede_imports(node, chunk)), None)
     return CellAdvice(
         await_places=frozenset(place for place in awaits if place is not None),

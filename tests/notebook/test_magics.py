@@ -271,7 +271,7 @@ def test_form_comments_may_stand_above_a_cell_magic() -> None:
     """Not in IPython, but where `#@title` has a meaning, it is taken off first."""
     translation = translate("#@title Install\n#@markdown text\n%%capture out\nx = 1")
     assert translation.errors == ()
-    assert translation.text.split("\n")[2:] == ["out = _jla_CapturedIO()", "x = 1"]
+    assert translation.text.split("\n")[2:] == ["", "x = 1", "out = _jla_CapturedIO()"]
 
 
 def test_help_says_nothing_of_missing_names() -> None:
