@@ -36,7 +36,8 @@ async def check_of(asked: AgentCheck, document: OpenedDocument, user: str) -> Ch
         keeps=asked.remember or (proposed is None and not asked.touch),
     )
     view = await beside_the_loop(len(shown.data), lambda: _view(question, shown))
-    return plain_check(shown, comparison, view=view, severity=question.severity)
+    request = plain_check(shown, comparison, view=view, severity=question.severity)
+    return replace(request, given_names=asked.given_names)
 
 
 def plain_check(

@@ -30,11 +30,12 @@ from jupyter_lsp_agent.service.settings import SEVERITIES
 MAX_WAIT_MS = 120_000
 MAX_EDITS = 1_000
 MAX_SESSION_LENGTH = 128
+MAX_NAMES = 10_000
 
 _SESSION = re.compile(rf"[\x20-\x7e]{{1,{MAX_SESSION_LENGTH}}}")
 _BASELINES = re.compile(r"session|none|git:[^\s-]\S{0,250}")
 _VIEW = ("severity", "statuses", "cells", "max_per_cell", "max_total")
-_CHECK = ("path", "session", "content", "baseline", *_VIEW, "wait_ms", "touch", "remember")
+_CHECK = ("path", "session", "content", "baseline", *_VIEW, "wait_ms", "touch", "remember", "given_names")
 _EDITS = ("path", "session", "baseline", *_VIEW, "wait_ms", "if_hash", "dry_run", "check", "edits")
 
 
@@ -70,12 +71,14 @@ class AgentCheck:
         content: checked in place of the stored document.
         remember: `content` is what its user has before them, saved or not: the session's verdict becomes that of it.
         touch: only start the servers, and take the baseline.
+        given_names: names that a kernel has, whether a cell binds them or not.
     """
 
     question: AgentQuestion
     content: bytes | None = field(default=None, repr=False)
     remember: bool = False
     touch: bool = False
+    given_names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +105,8 @@ def decode_check(body: object) -> AgentCheck:
     if remember and (content is None or question.session is None):
         raise InvalidRequestError('the request: "remember" needs "content" and a "session" that remembers it')
     touch = fields.boolean("touch", default=False)
-    return AgentCheck(question=question, content=content, remember=remember, touch=touch)
+    names = _given_names(fields)
+    return AgentCheck(question=question, content=content, remember=remember, touch=touch, given_names=names)
 
 
 def decode_edits(body: object) -> AgentEdit:
@@ -208,6 +212,13 @@ def _cells(fields: Fields) -> tuple[str | int, ...] | None:
     if not all(map(is_cell, cells)):
         raise fields.wrong("cells", "a list of cells' ids (strings) or indexes (whole numbers)")
     return tuple(cells)
+
+
+def _given_names(fields: Fields) -> frozenset[str]:
+    names = fields.items("given_names", maximum=MAX_NAMES) or []
+    if all(isinstance(name, str) and name.isidentifier() for name in names):
+        return frozenset(names)
+    raise fields.wrong("given_names", "a list of Python names")
 
 
 def _content(content: Any, fields: Fields) -> bytes | None:

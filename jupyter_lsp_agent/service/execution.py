@@ -1,6 +1,9 @@
 """What a kernel ran, as a value; apart from what is made of it, so that taking note of it costs nothing."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +23,16 @@ class Execution:
     cell_id: str | None = None
     failed: bool | None = None
     ended_seconds: float | None = None
+
+
+def latest_ends(executed: Sequence[Execution]) -> list[float]:
+    """When each run was done at the latest, as file times count: one that nobody listened to, before the next one was.
+
+    Args:
+        executed: what ran, in order.
+    """
+    return list(accumulate((_end(cell) for cell in reversed(executed)), min))[::-1]
+
+
+def _end(cell: Execution) -> float:
+    return math.inf if cell.ended_seconds is None else cell.ended_seconds

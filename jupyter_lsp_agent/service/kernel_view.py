@@ -6,10 +6,8 @@ has cells, and ids where its format has them. Ids come first, then equal sources
 
 import json
 import math
-from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from keyword import iskeyword
 from pathlib import Path
 
@@ -22,16 +20,12 @@ from jupyter_lsp_agent.notebook.hidden_state import ExecutedCell, HiddenState, f
 from jupyter_lsp_agent.notebook.model import CellKind, Notebook
 from jupyter_lsp_agent.notebook.name_flow import name_flow
 from jupyter_lsp_agent.notebook.reader import read_notebook
-from jupyter_lsp_agent.notebook.similarity import count_words, likeness
-from jupyter_lsp_agent.service.execution import Execution
-from jupyter_lsp_agent.service.ran_cells import LIKE_A_VERSION, RanCells, as_recorded, is_stored_id
+from jupyter_lsp_agent.service.execution import Execution, latest_ends
+from jupyter_lsp_agent.service.ran_cells import RanCells, as_recorded, is_stored_id
 from jupyter_lsp_agent.service.settings import Settings
 
 _UNJUDGED_TAG = "skip-lsp-check"
 """On inputs of a terminal that failed: what they define counts, and what is wrong with them was told there and then."""
-
-_COMPARED = 20
-"""How many later inputs without ids one is compared with."""
 
 _OWN_MAGICS = ("%lsp_check", "%%lsp_check", "%load_ext jupyter_lsp_agent", "%reload_ext jupyter_lsp_agent")
 _OLDEST_MAJOR = 4
@@ -123,42 +117,6 @@ def resembles(document: KernelDocument, executed: Sequence[Execution]) -> bool:
     return (
         is_untouched or not others or any(cell.cell_id in ids or as_recorded(cell.source) in sources for cell in others)
     )
-
-
-def unsaved(document: KernelDocument, executed: Sequence[Execution], written_seconds: float) -> tuple[Execution, ...]:
-    """What ran after a notebook was written, and is not what the notebook holds.
-
-    Args:
-        document: the notebook.
-        executed: what ran, in order.
-        written_seconds: when the notebook was written; what ran before may have been edited since.
-    """
-    sources = {as_recorded(cell.source) for cell in document.notebook.cells}
-    late = [
-        cell
-        for cell in executed
-        if cell.ended_seconds is not None and cell.ended_seconds > written_seconds and not is_own_magic(cell.source)
-    ]
-    return tuple(cell for cell in _latest_versions(late) if as_recorded(cell.source) not in sources)
-
-
-def _latest_versions(executed: Sequence[Execution]) -> list[Execution]:
-    """Of each cell the last version, in order. Without ids, a later text that is much like an earlier one is its next
-    version; so no definition is lost, and what was mended is not held against anybody."""
-    latest: list[Execution] = []
-    ids: set[str] = set()
-    words: deque[Counter[str]] = deque(maxlen=_COMPARED)
-    for cell in reversed(executed):
-        if cell.cell_id:
-            is_superseded = cell.cell_id in ids
-            ids.add(cell.cell_id)
-        else:
-            own = count_words(cell.source)
-            is_superseded = any(likeness(own, later) >= LIKE_A_VERSION for later in words)
-            words.append(own)
-        if not is_superseded:
-            latest.append(cell)
-    return latest[::-1]
 
 
 def with_cell(
@@ -301,7 +259,7 @@ def _listed_cell(cell: dict[str, object], metadata: Mapping[object, object]) -> 
 
 def given_names(document: KernelDocument, known: Iterable[str], settings: Settings) -> frozenset[str]:
     """The names that a kernel knows and no cell of a notebook may bind: a script, a function or `exec` made them."""
-    magics = _build_options(settings).magics
+    magics = build_options(settings).magics
     code = (cell.source for cell in document.notebook.cells if cell.kind is CellKind.CODE)
     bound = frozenset[str]().union(*(name_flow(source, magics).bindings for source in code))
     return frozenset(name for name in user_names(known, bound) if name.isidentifier() and not iskeyword(name))
@@ -324,28 +282,24 @@ def hidden_findings(
         written_seconds: when the notebook was written: what ran later may be of cells that are not saved yet, and what
             these define is nothing that only the kernel knows.
     """
-    options = _build_options(settings)
+    options = build_options(settings)
     ran = list(_as_executed(executed, written_seconds))
     return find_hidden_state(document.notebook, ran, user_names(names, (), options.kernel_names), options)
 
 
-def _build_options(settings: Settings) -> BuildOptions:
+def build_options(settings: Settings) -> BuildOptions:
+    """How a kernel's inputs are read."""
     return BuildOptions(
         kernel_names=frozenset(settings.kernel_names), python_cell_magics=frozenset(settings.python_cell_magics)
     )
 
 
 def _as_executed(executed: Iterable[Execution], written_seconds: float) -> Iterator[ExecutedCell]:
-    """The runs in order. One that nobody listened to ended before the next one did."""
+    """The runs in order."""
     runs = list(executed)
-    latest_ends = list(accumulate((_end(cell) for cell in reversed(runs)), min))[::-1]
-    for cell, latest_end in zip(runs, latest_ends, strict=True):
+    for cell, latest_end in zip(runs, latest_ends(runs), strict=True):
         is_late = latest_end > written_seconds
         yield ExecutedCell(cell.source, cell.execution_count, _cell_id(cell), cell.failed, may_be_unsaved=is_late)
-
-
-def _end(cell: Execution) -> float:
-    return math.inf if cell.ended_seconds is None else cell.ended_seconds
 
 
 def _cell_id(cell: Execution) -> CellId | None:

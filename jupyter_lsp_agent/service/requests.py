@@ -62,7 +62,7 @@ class CheckRequest:
         view: what else the asker wants to see; its `severity`, `ignore` and `ignore_cell_tags` come from the settings.
         server: this server alone, without fallback; `None`: the chains of the settings.
         python: the interpreter, in place of the one that the document means.
-        given_names: names that the kernel has, and that no cell binds.
+        given_names: names that the kernel has, whether a cell binds them or not.
         timeout_seconds: from when a server takes the document up; `None`: the settings' waits.
         wait_seconds: in place of the settings' waits, for the whole answer.
         comparison: what the findings are compared with.

@@ -16,11 +16,11 @@ from jupyter_lsp_agent.service.kernel_view import (
     listed_document,
     open_document,
     resembles,
-    unsaved,
     with_cell,
     with_executed,
 )
 from jupyter_lsp_agent.service.ran_cells import RanCells, as_recorded
+from jupyter_lsp_agent.service.unsaved_inputs import unsaved
 from tests.support.kernels import notebook
 
 

@@ -25,17 +25,18 @@ from jupyter_lsp_agent.frontends.magic.jupyter_servers import ServerAnswerError,
 from jupyter_lsp_agent.frontends.magic.locate import FoundNotebook, NotebookFinder
 from jupyter_lsp_agent.frontends.magic.question import KernelQuestion
 from jupyter_lsp_agent.frontends.magic.result import LspCheck
+from jupyter_lsp_agent.service.execution import Execution
 from jupyter_lsp_agent.service.kernel_view import (
     cell_index,
     display_path,
     given_names,
     hidden_findings,
     open_document,
-    unsaved,
     with_cell,
     with_executed,
 )
 from jupyter_lsp_agent.service.settings import Settings
+from jupyter_lsp_agent.service.unsaved_inputs import names_of_unsaved, perhaps_unsaved, unsaved
 
 _CONTENT_WORDS = {
     ContentSource.LIVE: "the shared document as it is now",
@@ -44,6 +45,10 @@ _CONTENT_WORDS = {
     ContentSource.HISTORY: "the inputs that ran in this kernel, by their numbers",
 }
 _UNKNOWN = "No notebook is known: {how}; name it (`%lsp_check PATH`) to have it checked."
+_BEHIND = "The saved notebook is older than what ran: save it to have {numbers} checked as it ran."
+_PERHAPS_BEHIND = (
+    "The saved notebook may be older than what ran before `%load_ext`: save it to have {numbers} checked as it ran."
+)
 _EVERYTHING = ViewOptions(statuses=frozenset(Status), max_per_cell=0, max_total=0)
 
 _NEWS = ViewOptions(statuses=frozenset({Status.INTRODUCED, Status.OUTSTANDING}))
@@ -102,6 +107,7 @@ class KernelChecks:
         if question.body is not None:
             task, note = _with_body(_with_what_ran(case), task)
             notes += [note] if note else []
+            task = self._with_live_names(case, task)
         report, by = await self._ask(case, task)
         return self._result(case, task.view, report, by, [*notes, *_elsewhere(report, task.view, question)])
 
@@ -124,9 +130,10 @@ class KernelChecks:
         )
         newer = _with_what_ran(case)
         if newer is not case and newer.content.document is not None:
-            case, task = newer, replace(task, data=newer.content.document.data, source=ContentSource.REQUEST)
-        report, by = await self._ask(case, task)
-        return self._result(case, task.view, report, by, [])
+            task = replace(task, data=newer.content.document.data, source=ContentSource.REQUEST)
+        task = self._with_live_names(case, task)
+        report, by = await self._ask(newer, task)
+        return self._result(newer, task.view, report, by, [])
 
     async def cell_count(self, question: KernelQuestion) -> int:
         """How many cells the notebook of the kernel has."""
@@ -181,6 +188,21 @@ class KernelChecks:
             return frozenset()
         return given_names(document, case.question.known, self._settings)
 
+    def _with_live_names(self, case: _Case, task: CheckTask) -> CheckTask:
+        """The task with the names that live by what is perhaps not saved, and are not in its data."""
+        document, question = case.content.document, case.question
+        if document is None or task.data is None or case.is_history or not case.found.is_own:
+            return task
+        names = names_of_unsaved(
+            document,
+            open_document(task.data, document.name),
+            question.executed,
+            names=question.names,
+            settings=self._settings,
+            written_seconds=case.content.written_seconds,
+        )
+        return replace(task, given_names=names)
+
     async def _ask(self, case: _Case, task: CheckTask) -> tuple[Report, str]:
         """The report, and who made it."""
         session = case.content.session
@@ -219,12 +241,17 @@ class KernelChecks:
             )
         if document is None or not case.found.is_own or case.question.body is not None:
             return ()
-        executed = case.question.executed
-        behind = unsaved(document, executed, case.content.written_seconds)
-        if not behind:
-            return ()
-        numbers = ", ".join(f"[{cell.execution_count}]" for cell in behind)
-        return (f"The saved notebook is older than what ran: save it to have {numbers} checked as it ran.",)
+        executed, written = case.question.executed, case.content.written_seconds
+        behind = _numbers(unsaved(document, executed, written))
+        perhaps = _numbers(perhaps_unsaved(document, executed, written))
+        return (
+            *((_BEHIND.format(numbers=behind),) if behind else ()),
+            *((_PERHAPS_BEHIND.format(numbers=perhaps),) if perhaps else ()),
+        )
+
+
+def _numbers(executed: Sequence[Execution]) -> str:
+    return ", ".join(f"[{cell.execution_count}]" for cell in executed)
 
 
 def no_verdict(question: KernelQuestion, waited_seconds: float) -> LspCheck:

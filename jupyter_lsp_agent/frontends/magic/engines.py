@@ -42,7 +42,7 @@ class CheckTask:
         view: what is shown.
         server: this language server alone.
         python: the interpreter, where it is known.
-        given_names: names that are there, and that no cell binds.
+        given_names: names that are there, whether a cell binds them or not.
     """
 
     path: Path
@@ -160,4 +160,5 @@ def _body(name: str, task: CheckTask) -> dict[str, Any]:
     if task.data is not None and task.source is ContentSource.REQUEST:
         body["content"] = json.loads(task.data)
         body["remember"] = task.remembers or None
+    body["given_names"] = sorted(task.given_names) or None
     return {key: value for key, value in body.items() if value is not None}

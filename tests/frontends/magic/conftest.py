@@ -29,17 +29,20 @@ Open = Callable[..., Any]
 
 @pytest.fixture
 async def open_kernel() -> AsyncIterator[Open]:
-    """Starts a kernel for a notebook, as a front end does, with the magic loaded."""
+    """Starts a kernel for a notebook, as a front end does, with the magic loaded, unless a test does that."""
     async with AsyncExitStack() as closing:
         with ExitStack() as sessions:
 
-            async def start(server: JupyterServer, path: str, *, tells_ids: bool = True, **body: Any) -> NotebookKernel:
+            async def start(
+                server: JupyterServer, path: str, *, tells_ids: bool = True, loads: bool = True, **body: Any
+            ) -> NotebookKernel:
                 session = sessions.enter_context(server_session(server, path, **body))
                 file = runtime_folder(server) / f"kernel-{session['kernel']['id']}.json"
                 kernel = NotebookKernel(attached(file), session=session, tells_ids=tells_ids)
                 await kernel.open()
                 closing.push_async_callback(kernel.close)
-                await kernel.run("%load_ext jupyter_lsp_agent", "loading")
+                if loads:
+                    await kernel.run("%load_ext jupyter_lsp_agent", "loading")
                 return kernel
 
             yield start
