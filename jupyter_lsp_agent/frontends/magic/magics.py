@@ -136,11 +136,17 @@ class LspMagics(Magics):
     def _options(self, line: str) -> Any:
         text = line.rstrip().removesuffix(";")
         try:
-            options = self.lsp_check.parser.parse_args(shlex.split(text))
+            words = shlex.split(text)
         except ValueError as error:
             raise UsageError(
                 f"%lsp_check: the arguments cannot be read ({str(error).lower()}): {text.strip()}"
             ) from None
+        try:
+            options = self.lsp_check.parser.parse_args(words)
+        except UsageError as error:
+            from jupyter_lsp_agent.frontends.magic.mistakes import describe_mistake
+
+            raise UsageError(describe_mistake(words, str(error))) from None
         _require_baseline(options.baseline)
         return options
 

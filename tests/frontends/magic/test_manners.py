@@ -56,11 +56,15 @@ async def kernel(tmp_path: Path) -> AsyncIterator[NotebookKernel]:
     ("line", "said"),
     [
         ("%lsp_check --severity grave", "invalid choice: 'grave'"),
-        ("%lsp_check --no-such", "unrecognized arguments: --no-such"),
-        ("%lsp_check a.ipynb b.ipynb", "unrecognized arguments: b.ipynb"),
+        ("%lsp_check --no-such", "unrecognized arguments: --no-such; `%lsp_check?` has the help"),
+        ("%lsp_check a.ipynb b.ipynb", "unrecognized arguments: b.ipynb; `%lsp_check?` has the help"),
+        ("%lsp_check --severty warning", "unrecognized arguments: --severty; --severity is one; `%lsp_check?` has"),
+        ("%lsp_check --basline=session", "arguments: --basline=session; --baseline is one; `%lsp_check?` has"),
+        ("%lsp_check --severity", "expected one argument: error, warning, information or hint; `%lsp_check?` has"),
+        ("%lsp_check --server", "expected one argument; `%lsp_check?` has"),
         ("%lsp_check 'a.ipynb", "no closing quotation"),
         ('%lsp_check "', "no closing quotation"),
-        ("%lsp_check --auto", "expected one argument"),
+        ("%lsp_check --auto", "argument --auto: expected one argument: on or off; `%lsp_check?` has"),
         ("%lsp_check --auto on --all", "goes with no other argument"),
         ("%lsp_check --baseline yesterday", "none, session or git:REV"),
         (

@@ -78,6 +78,19 @@ def test_a_check_of_proposed_content_leaves_the_stored_one(server, folder):
     assert (folder / "n.ipynb").read_bytes() == before
 
 
+def test_names_that_a_kernel_has_are_there_for_the_check_that_gives_them(server, folder):
+    write_notebook(folder / "n.ipynb", "print(given)", "given.odd", "given = 1", "given.odd")
+    path = f"{folder.name}/n.ipynb"
+
+    def found(**asked) -> list[tuple[int, int]]:
+        cells = server.check(path, **asked)["cells"]
+        return [(cell["cell_index"], len(cell["diagnostics"])) for cell in cells if cell["diagnostics"]]
+
+    assert found() == [(0, 1), (1, 1), (3, 1)]
+    assert found(given_names=["given", "class"]) == [(3, 1)]
+    assert found() == [(0, 1), (1, 1), (3, 1)]
+
+
 def test_content_is_checked_before_its_document_exists(server, folder):
     path, wrong = f"{folder.name}/new.ipynb", notebook_object(["a = 1", "print(dff)"])
     for session in (None, "s"):
@@ -158,6 +171,8 @@ _REFUSED = [
     (b'{"path": "n.ipynb", "remember": true, "session": "s"}', 400, '"remember"'),
     (b'{"path": "n.ipynb", "remember": true, "content": "x"}', 400, '"remember"'),
     (b'{"path": "n.ipynb", "statuses": ["odd"]}', 400, '"statuses"'),
+    (b'{"path": "n.ipynb", "given_names": ["a b"]}', 400, '"given_names"'),
+    (b'{"path": "n.ipynb", "given_names": "a"}', 400, '"given_names"'),
     (b'{"path": "n.ipynb", "cells": [1.5]}', 400, '"cells"'),
     (b'{"path": "n.ipynb", "max_total": 123456789012345678901234567890}', 400, '"max_total"'),
     (b'{"path": "n.ipynb", "max_total": ' + b"9" * 5000 + b"}", 400, "JSON"),
