@@ -21,6 +21,7 @@ from jupyter_lsp_agent.notebook.model import CellKind, Notebook
 from jupyter_lsp_agent.notebook.name_flow import name_flow
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.service.execution import Execution, latest_ends
+from jupyter_lsp_agent.service.new_cells import NewCells
 from jupyter_lsp_agent.service.ran_cells import RanCells, as_recorded, is_stored_id
 from jupyter_lsp_agent.service.settings import Settings
 
@@ -140,7 +141,8 @@ def with_cell(
 
 
 def with_executed(document: KernelDocument, executed: Sequence[Execution], newer: Sequence[Execution]) -> bytes:
-    """The notebook with the versions of `newer` in place, and cells that it lacks after what ran before them.
+    """The notebook with the versions of `newer` in place, and cells that it lacks after what ran before them and what
+    they read.
 
     Raises:
         InvalidRequestError: the notebook's format is too old.
@@ -148,12 +150,15 @@ def with_executed(document: KernelDocument, executed: Sequence[Execution], newer
     wanted = {cell.execution_count for cell in newer}
     versions: list[_Version] = []
     before: int | None = None
-    cells = RanCells(document.notebook, executed)
+    cells, new = RanCells(document.notebook, executed), NewCells(document.notebook)
     for cell in executed:
         index = cells.find(cell.cell_id, cell.source)
         if cell.execution_count in wanted:
             index = cells.find_version(cell.cell_id, cell.source)
-            versions.append(_Version(cell.source, cell.cell_id, index, before))
+            if index is not None:
+                new.replace(index, cell.source)
+            place = None if index is not None else new.place(cell.source, before, failed=cell.failed)
+            versions.append(_Version(cell.source, cell.cell_id, index, place))
         before = before if index is None else index
     return _with_versions(document, versions) if versions else document.data
 

@@ -105,6 +105,25 @@ def test_newest_versions_come_into_place_and_new_cells_after_what_ran_before() -
     assert [cell.cell_id for cell in read_notebook(data, "n").cells] == ["c0", "n", "m", "c1", "c2"]
 
 
+@pytest.mark.parametrize(
+    ("executed", "expected"),
+    [
+        # The cell above was run once more before a new one that stands below.
+        (ran(("a = 1", "c0"), ("b = 2", "c1"), ("a = 1", "c0"), ("print(b)", "n")), ["a = 1", "b = 2", "print(b)"]),
+        (ran(("a = 1", "c0"), ("print(a)", "n")), ["a = 1", "print(a)", "b = 2"]),
+        (ran(("a = 1", "c0"), ("def f(): return b", "n")), ["a = 1", "def f(): return b", "b = 2"]),
+        (
+            ran(("new = 1", "n"), ("a = 1", "c0"), ("print(new)", "m")),
+            ["a = 1", "b = 2", "new = 1", "print(new)"],
+        ),
+        ([Execution("a = 1", 1, "c0", False, 1.0), Execution("b", 2, "n", True, 2.0)], ["a = 1", "b", "b = 2"]),
+    ],
+)
+def test_a_new_cell_that_ran_well_is_not_above_what_it_read(executed: list[Execution], expected: list[str]) -> None:
+    stored = document("a = 1", "b = 2")
+    assert sources(with_executed(stored, executed, unsaved(stored, executed, 0.0))) == expected
+
+
 def test_nothing_else_of_the_notebook_changes() -> None:
     text = json.loads(notebook("a = 1", "b = 2"))
     text["cells"][0]["metadata"] = {"tags": ["skip-lsp-check"], "odd": [1]}

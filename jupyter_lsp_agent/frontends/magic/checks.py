@@ -109,7 +109,7 @@ class KernelChecks:
             notes += [note] if note else []
             task = self._with_live_names(case, task)
         report, by = await self._ask(case, task)
-        return self._result(case, task.view, report, by, [*notes, *_elsewhere(report, task.view, question)])
+        return self._result(case, task, report, by, [*notes, *_elsewhere(report, task.view, question)])
 
     async def check_news(self, question: KernelQuestion) -> LspCheck:
         """The report on what came since the first such check: the notebook as it is, with what ran unsaved.
@@ -133,7 +133,7 @@ class KernelChecks:
             task = replace(task, data=newer.content.document.data, source=ContentSource.REQUEST)
         task = self._with_live_names(case, task)
         report, by = await self._ask(newer, task)
-        return self._result(newer, task.view, report, by, [])
+        return self._result(newer, task, report, by, [])
 
     async def cell_count(self, question: KernelQuestion) -> int:
         """How many cells the notebook of the kernel has."""
@@ -217,15 +217,16 @@ class KernelChecks:
                 self._other_python.add(case.path)
         return await self._own.check(task), "this kernel's own language servers"
 
-    def _result(self, case: _Case, view: ViewOptions, report: Report, by: str, notes: Sequence[str]) -> LspCheck:
+    def _result(self, case: _Case, task: CheckTask, report: Report, by: str, notes: Sequence[str]) -> LspCheck:
         document, question = case.content.document, case.question
         apart: tuple[CellReport, ...] = ()
         if case.is_history:
             report = replace(report, path=None)
         elif document is not None and case.found.is_own and question.body is None:
             written = case.content.written_seconds
-            findings = hidden_findings(document, question.executed, question.names, self._settings, written)
-            view = replace(view, severity=report.severity)
+            names = question.names - task.given_names  # where an unsaved cell stands is not known
+            findings = hidden_findings(document, question.executed, names, self._settings, written)
+            view = replace(task.view, severity=report.severity)
             apart = hidden_state_apart(report, document.notebook, findings, view)
             report = with_hidden_state(report, document.notebook, findings, view)
         return LspCheck(report, _content_line(case, by), tuple(notes), apart)

@@ -78,3 +78,20 @@ async def test_all_that_is_saved_ran_before(kernel: NotebookKernel, folder: Path
     outputs = [await kernel.run(source, f"c{number}") for number, source in enumerate(sources)]
     report = outputs[-1].report
     assert (report["verdict"], report["notes"], report["cells"]) == ("clean", [], [])
+
+
+async def test_where_unsaved_cells_stand_is_held_against_nobody(kernel: NotebookKernel, folder: Path) -> None:
+    (folder / "a.ipynb").write_text(notebook("data = 1", "text = 'a'", "print(made)"))
+    await kernel.run(LOAD, "n1")
+    await kernel.run_silently(AT_ONCE)
+    await kernel.run("made = 1", "n2")
+    await kernel.run("data = 1", "c0")
+    await kernel.run("text = 'a'", "c1")
+    first = await kernel.run("%lsp_check --auto on", "n3")
+    assert "no new error" in first.text
+    assert "hidden-state" not in first.text
+    await kernel.run("data = 1", "c0")
+    below = await kernel.run("print(text + 'b', made)", "n4")
+    assert below.text.startswith("ab 1")
+    assert "no new error" in below.text
+    assert "hidden-state" not in below.text
