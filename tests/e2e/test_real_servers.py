@@ -101,6 +101,24 @@ async def test_found_mended_gone_stopped_by_push(server: RealServer, tmp_path: P
     await run_story(pushing, server.launch(root, advertise_pull=False), root)
 
 
+@with_server()
+async def test_what_stays_as_it_is_has_a_verdict_each_time(server: RealServer, tmp_path: Path) -> None:
+    """Some push nothing where a text without findings is followed by another such one."""
+    require(server)
+    root = prepare(server, tmp_path)
+    client = LanguageClient(server.launch(root), clock=SystemClock())
+    await client.start()
+    try:
+        for text, check in ((server.good, check_good), (server.bad, check_bad)):
+            for n_more in (0, 1, 2, 2):
+                check(server, await diagnose(client, server, root, text.rstrip() + n_more * " " + "\n"))
+            other = uri_from_path(root / "other.txt")
+            await client.did_change_watched_files([FileChange(other, FileChangeKind.CREATED)])
+            check(server, await diagnose(client, server, root, text.rstrip() + "  \n"))
+    finally:
+        await client.aclose()
+
+
 @with_server("ty", "basedpyright", "ruff", "zuban", "pyrefly")
 async def test_positions_are_code_points_whatever_the_server_counts(server: RealServer, tmp_path: Path) -> None:
     """An astral character before the finding is one column, not two (UTF-16) and not four (UTF-8)."""
