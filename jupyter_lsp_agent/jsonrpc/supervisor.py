@@ -156,8 +156,7 @@ class Supervisor:
             os.setsid()
             os.chdir(order.cwd)
             stage = b"exec"
-            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+            _reset_signals()
             os.dup2(self.stdin, 0)
             os.dup2(self.stdout, 1)
             os.execvpe(order.argv[0], order.argv, order.environment)  # noqa: S606 - no shell is what is wanted
@@ -327,7 +326,16 @@ def _wake_on_signals() -> int:
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     for number in _WAKING:
         signal.signal(number, lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _WAKING)  # an owner that blocked them handed that down
     return read_end
+
+
+def _reset_signals() -> None:
+    """Ignore none and block none: what Python ignores, and what a shell's `&` and `nohup` had ignored before us."""
+    for number in range(1, signal.NSIG):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _hear(n_bytes: int = 64) -> bytes:

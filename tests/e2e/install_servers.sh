@@ -3,15 +3,15 @@
 #
 #     tests/e2e/install_servers.sh [FOLDER]
 #
-# FOLDER: the argument, else $JUPYTER_LSP_AGENT_TEST_SERVERS, else .ci-cache/servers in the checkout. What is there
-# already is kept, so a second run takes a second. Debian's packages are machine-wide and need root; without root and
+# FOLDER: the argument, else $JUPYTER_LSP_AGENT_TEST_SERVERS, else ~/.cache/jupyter-lsp-agent/test-servers, where the
+# tests look for them by themselves. Not in the checkout: programs below the current folder are never chosen. What is
+# there already is kept, so a second run takes a second. Debian's packages are machine-wide and need root; without root and
 # without them the script says so and fails at its end, with everything else installed.
 #
 # Versions are pinned to what tests/e2e/real_servers.py was measured with.
 set -eu
 
-checkout=$(cd "$(dirname "$0")/../.." && pwd)
-folder=${1:-${JUPYTER_LSP_AGENT_TEST_SERVERS:-$checkout/.ci-cache/servers}}
+folder=${1:-${JUPYTER_LSP_AGENT_TEST_SERVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jupyter-lsp-agent/test-servers}}
 python=${PYTHON:-python3}
 mkdir -p "$folder"
 

@@ -15,12 +15,12 @@ from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.core.launch import LaunchCommand, ServerLaunch
 from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.servers.registry import ServerRegistry
+from tests.support.real_servers import SERVERS
 
 N_EXPECTED = 11
 """How many servers have to be spoken to: 11 of 11."""
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-SERVERS = Path(os.environ.get("JUPYTER_LSP_AGENT_TEST_SERVERS") or CHECKOUT / ".ci-cache" / "servers")
 
 
 @dataclass(frozen=True)

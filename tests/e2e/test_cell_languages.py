@@ -25,7 +25,7 @@ class CellLanguage:
     """A language in cells.
 
     Attributes:
-        program: who judges it.
+        server_id: who judges it.
         wrong: a notebook whose only errors are in one cell, at these lines of it (from 0).
         right: one without errors.
         extended: one with what the magic adds, without errors.
@@ -33,7 +33,7 @@ class CellLanguage:
         metadata: of every cell that has no magic and is not Python's.
     """
 
-    program: str
+    server_id: str
     wrong: list[str]
     place: tuple[int, set[int]]
     right: list[str]
@@ -51,7 +51,7 @@ LANGUAGES = {
         ["n = 1", '%%bash -s "$n" --out got\necho "$1"', '%%script bash --bg --proc p\necho "$HOME"', "got.upper(); p"],
     ),
     "%%javascript": CellLanguage(
-        "tsc",
+        "typescript-native",
         ["x = 1", "%%javascript\nlet a = 1", "%%javascript\nlet b = 2\nlet c = ]"],
         (2, {2}),
         ["%%javascript\nlet a = [1].map(n => n + 1)", "%%js\nlet a = 3", "x = 1"],
@@ -102,7 +102,7 @@ LANGUAGES = {
         language_id="shellscript",
     ),
     "vscode.languageId javascript": CellLanguage(
-        "tsc",
+        "typescript-native",
         ["x = 1", "let a = 1", "let b = 2\nlet c = ]"],
         (2, {1}),
         ["x = 1", "let a = [1].map(n => n + 1)"],
@@ -127,7 +127,7 @@ async def check(folder: Path, language: CellLanguage, sources: list[str]) -> Rep
 def language(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> CellLanguage:
     with_servers_on_path(monkeypatch)
     chosen: CellLanguage = request.param
-    require_server(chosen.program)
+    require_server(chosen.server_id)
     return chosen
 
 

@@ -16,7 +16,7 @@ from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 from tests.support.corpus import is_plain, needs_corpus, python_notebooks
 from tests.support.definitions import Spot, Truth, find_truth
 from tests.support.full import SEEDS, sample
-from tests.support.real_servers import require_server, with_servers_on_path
+from tests.support.real_servers import with_servers_on_path
 from tests.support.services import opened_service
 
 pytestmark = [pytest.mark.shared, needs_corpus, pytest.mark.timeout(600)]
@@ -76,12 +76,10 @@ def spots(answer: QueryAnswer, path: Path) -> list[Spot | str]:
     ]
 
 
-@pytest.mark.real_server("ty, basedpyright")
-@pytest.mark.parametrize(("server_id", "program"), [("ty", "ty"), ("basedpyright", "basedpyright-langserver")])
-async def test_definitions_are_where_ast_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server_id: str, program: str
-) -> None:
-    require_server(program)
+@pytest.mark.parametrize(
+    "server_id", [pytest.param(one, marks=pytest.mark.real_server(one)) for one in ("ty", "basedpyright")]
+)
+async def test_definitions_are_where_ast_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server_id: str) -> None:
     with_servers_on_path(monkeypatch)
     random, wrong, n_right, n_asked = Random(SEEDS["definitions"]), [], 0, 0
     left_out: Counter[str] = Counter()

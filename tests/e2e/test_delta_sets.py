@@ -8,10 +8,11 @@ import pytest
 
 from jupyter_lsp_agent.diagnostics.facts import ViewOptions
 from jupyter_lsp_agent.diagnostics.report import Report, Status
+from jupyter_lsp_agent.servers.commands import read_command_search
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, SessionKey
 from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 from tests.support.environments import kernelspec, real_venv
-from tests.support.real_servers import with_servers_on_path
+from tests.support.real_servers import find_real, with_servers_on_path
 from tests.support.services import opened_service, write_notebook
 
 IN_SESSION = Comparison(baseline="session", session=SessionKey("ada", "work"))
@@ -102,7 +103,7 @@ async def test_another_kernel_with_another_environment(
     assert [item.cell and item.cell.cell_index for item in mended_too.fixed] == [6]
 
 
-_GATE = "import os, sys; os.path.exists('down') and sys.exit(3); os.execvp('ty', ['ty', 'server'])"
+_GATE = "import os, sys; os.path.exists('down') and sys.exit(3); os.execv(sys.argv[1], sys.argv[1:])"
 
 
 @pytest.mark.real_server("ty")
@@ -110,9 +111,10 @@ _GATE = "import os, sys; os.path.exists('down') and sys.exit(3); os.execvp('ty',
 async def test_a_fallback(tmp_path: Path) -> None:
     """What the one finds and the other does not is neither new nor gone."""
     path = write_notebook(tmp_path / "n.ipynb", *CELLS)
+    ty = find_real("ty", read_command_search()).argv
     settings = {
         "servers": {"python": [["ty", "basedpyright"]]},
-        "server_settings": {"ty": {"command": [sys.executable, "-c", _GATE]}},
+        "server_settings": {"ty": {"command": [sys.executable, "-c", _GATE, *ty]}},
     }
     async with opened_service(settings, tmp_path) as service:
         await check(service, path)

@@ -36,7 +36,9 @@ ERRORS = [
         "deno", DENO, ["const x: number = 1;\nx", "const y: string = x;\n(2).toString()", "y"], (1, 0), id="typescript"
     ),
     pytest.param("deno", DENO, ["const x = Math.max(1,", "const y = 2"], (0, 0), id="typescript, open bracket"),
-    pytest.param("tsc", JAVASCRIPT, ["const a = 1\na", "let b = ]", "console.log(a)"], (1, 0), id="javascript"),
+    pytest.param(
+        "typescript-native", JAVASCRIPT, ["const a = 1\na", "let b = ]", "console.log(a)"], (1, 0), id="javascript"
+    ),
     pytest.param("arity", R, ["x <- c(1, 2)", "y <- function(a {\n a\n}", "mean(x)"], (1, 0), id="r"),
     pytest.param(
         "clangd", CPP, ["#include <iostream>\nint x = 1;", 'std::cout << x;\nint y = "a";', "x++;\nx"], (1, 1), id="c++"
@@ -54,7 +56,7 @@ ERRORS = [
 CLEAN = [
     pytest.param("bash-language-server", BASH, ["x=1", 'for i in 1 2; do echo "$i$x"; done'], id="bash"),
     pytest.param("deno", DENO, ["const x = 1\nx", "const f = (n: number) => n + x\nf(2)"], id="typescript"),
-    pytest.param("tsc", JAVASCRIPT, ["const a = 1\na", "[a].map(n => n + 1)"], id="javascript"),
+    pytest.param("typescript-native", JAVASCRIPT, ["const a = 1\na", "[a].map(n => n + 1)"], id="javascript"),
     pytest.param("arity", R, ["x <- c(1, 2)\nx", "mean(x)"], id="r"),
     pytest.param(
         "clangd",
@@ -79,7 +81,7 @@ EXTENSIONS = [
         id="typescript: display, await, bound again",
     ),
     pytest.param(
-        "tsc",
+        "typescript-native",
         JAVASCRIPT,
         ["const a = 1\na", "(2).toString()\nawait a", "const a = 2"],
         id="javascript: last expression, await, bound again",
@@ -116,31 +118,31 @@ async def check(folder: Path, kernelspec: dict[str, str], sources: list[str]) ->
         return await service.check(CheckRequest(path=path, timeout_seconds=60.0))
 
 
-@pytest.mark.parametrize(("program", "kernelspec", "sources", "place"), ERRORS)
+@pytest.mark.parametrize(("server_id", "kernelspec", "sources", "place"), ERRORS)
 async def test_an_error_is_found_in_its_cell_and_in_no_other(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    program: str,
+    server_id: str,
     kernelspec: dict[str, str],
     sources: list[str],
     place: tuple[int, int],
 ) -> None:
     with_servers_on_path(monkeypatch)
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
-    require_server(program)
+    require_server(server_id)
     report = await check(tmp_path, kernelspec, sources)
     assert report.verdict == "errors", report.to_text()
     assert {cell.cell_index for cell in report.cells} == {place[0]}
     assert place[1] in {d.range.start.line for d in report.cells[0].diagnostics}
 
 
-@pytest.mark.parametrize(("program", "kernelspec", "sources"), [*CLEAN, *EXTENSIONS])
+@pytest.mark.parametrize(("server_id", "kernelspec", "sources"), [*CLEAN, *EXTENSIONS])
 async def test_a_sound_notebook_is_clean(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, kernelspec: dict[str, str], sources: list[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server_id: str, kernelspec: dict[str, str], sources: list[str]
 ) -> None:
     with_servers_on_path(monkeypatch)
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
-    require_server(program)
+    require_server(server_id)
     report = await check(tmp_path, kernelspec, sources)
     assert report.verdict == "clean", report.to_text()
     assert report.servers[0].freshness is not None
@@ -166,7 +168,7 @@ async def test_sql_is_judged_by_the_server_that_one_chose(
 
 async def test_a_cell_that_says_its_language_is_judged_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_servers_on_path(monkeypatch)
-    require_server("tsc")
+    require_server("typescript-native")
     path = write_notebook(tmp_path / "n.ipynb", "let a = ]", "x = 1")
     notebook = json.loads(path.read_text())
     notebook["cells"][0]["metadata"]["vscode"] = {"languageId": "javascript"}
@@ -178,8 +180,7 @@ async def test_a_cell_that_says_its_language_is_judged_in_it(tmp_path: Path, mon
 
 async def test_bodies_of_other_languages_are_judged_each_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_servers_on_path(monkeypatch)
-    for program in ("bash-language-server", "tsc", "arity"):
-        require_server(program)
+    require_server("bash-language-server", "typescript-native", "arity")
     sources = ["%%bash\nif true; then", "%%sh\necho ok", "%%javascript\nlet a = ]", "%%R\nx <- function(a {", "x = 1"]
     path = write_notebook(tmp_path / "n.ipynb", *sources)
     async with opened_service({}, tmp_path) as service:

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.timeout(300)
 @dataclass(frozen=True)
 class Project:
     server: str
-    program: str
     language: str
     module: tuple[str, str]
     user: tuple[str, str]
@@ -32,14 +31,12 @@ class Project:
 PROJECTS = [
     Project(
         "typescript-language-server",
-        "typescript-language-server",
         "typescript",
         ("shapes.ts", "export function area(radius: number): number {\n  return 3 * radius;\n}\n"),
         ("main.ts", "import { area } from './shapes';\nconsole.log(area(1));\n"),
         ("package.json", "{}"),
     ),
     Project(
-        "gopls",
         "gopls",
         "go",
         ("shapes.go", "package main\n\nfunc area(radius int) int { return 3 * radius }\n"),
@@ -66,7 +63,7 @@ async def check(
 @pytest.fixture(params=PROJECTS, ids=lambda project: project.server)
 def project(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     chosen: Project = request.param
-    require_server(chosen.program)
+    require_server(chosen.server)
     with_servers_on_path(monkeypatch)
     for name, text in (chosen.module, chosen.user, chosen.marker):
         (tmp_path / name).write_text(text)

@@ -6,7 +6,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.support.imports import PROGRAMS, said_and_failing
+from tests.support.imports import said_and_failing
+from tests.support.real_servers import TYPE_CHECKERS
 
 FILES = {
     "pyproject.toml": "",
@@ -66,7 +67,7 @@ def results(server: str) -> dict[str, tuple[set[int], set[int]]]:
         return said_and_failing(server, Path(folder).resolve(), FILES, CASES)
 
 
-@pytest.mark.parametrize("server", PROGRAMS)
+@pytest.mark.parametrize("server", TYPE_CHECKERS)
 @pytest.mark.parametrize("notebook", CASES)
 def test_the_module_beside_the_notebook_is_the_one_that_is_meant(server: str, notebook: str) -> None:
     said, failed = results(server)[notebook]

@@ -11,15 +11,9 @@ import pytest
 from tests.support.command_line import run_command
 from tests.support.leak_cases import CASES, MODULES, LeakCase
 from tests.support.notebooks import notebook_json
-from tests.support.real_servers import require_server, servers_path
+from tests.support.real_servers import TYPE_CHECKERS, require_server, servers_path
 from tests.support.tricky_notebooks import TRICKY
 
-PROGRAMS = {
-    "ty": "ty",
-    "basedpyright": "basedpyright-langserver",
-    "pyright": "pyright-langserver",
-    "pyrefly": "pyrefly",
-}
 ALL = (*CASES, *TRICKY)
 pytestmark = pytest.mark.timeout(300)
 
@@ -63,10 +57,9 @@ def _errors(report: dict[str, Any]) -> frozenset[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
-@pytest.mark.parametrize("server", PROGRAMS)
+@pytest.mark.parametrize("server", TYPE_CHECKERS)
 def test_cells_leave_each_other_alone(server: str, case: LeakCase, request: pytest.FixtureRequest) -> None:
-    if server != "ty":
-        require_server(PROGRAMS[server])
+    require_server(server)
     if server in case.open_for:
         request.applymarker(pytest.mark.xfail(reason="known and open", strict=True))
     places = found(server)[case.name]

@@ -8,9 +8,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.support.command_line import run_command
-from tests.support.imports import PROGRAMS
 from tests.support.notebooks import notebook_json
-from tests.support.real_servers import require_server, servers_path
+from tests.support.real_servers import TYPE_CHECKERS, require_server, servers_path
 
 SOURCES = ("import helper\nhelper.f(1)", "helper.nope\nhelper.f('a')\nundefined_here")
 ERRORS = {(1, 1), (1, 2), (1, 3)}
@@ -82,9 +81,8 @@ def found(server: str) -> dict[str, set[tuple[int, int]]]:
     }
 
 
-@pytest.mark.parametrize("server", PROGRAMS)
+@pytest.mark.parametrize("server", TYPE_CHECKERS)
 def test_what_lies_beside_a_notebook_is_found_wherever_that_is(server: str) -> None:
-    if server != "ty":
-        require_server(PROGRAMS[server])
+    require_server(server)
     wrong = {name: errors for name, errors in found(server).items() if errors != ERRORS}
     assert wrong == {}

@@ -7,7 +7,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.imports import PROGRAMS, said_and_failing
+from tests.support.imports import said_and_failing
+from tests.support.real_servers import TYPE_CHECKERS
 
 pytestmark = pytest.mark.timeout(300)
 COMPILED = next(path for path in Path(psutil.__file__).parent.glob("_psutil_*") if path.suffix in {".so", ".pyd"})
@@ -38,7 +39,7 @@ SOURCES = (
 )
 
 
-@pytest.mark.parametrize("server", PROGRAMS)
+@pytest.mark.parametrize("server", TYPE_CHECKERS)
 def test_what_python_imports_is_no_error_and_what_it_does_not_is(server: str, tmp_path: Path) -> None:
     compiled = COMPILED.read_bytes()
     (tmp_path / "late.py").write_text("x = 1\n")

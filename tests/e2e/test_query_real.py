@@ -9,13 +9,13 @@ import pytest
 from jupyter_lsp_agent.service.requests import CheckRequest
 from jupyter_lsp_agent.service.service import NotebookDiagnosticsService
 from tests.support.queries import SCRIPT, lines, query, servers
-from tests.support.real_servers import require_server, with_servers_on_path
+from tests.support.real_servers import with_servers_on_path
 from tests.support.services import opened_service, write_notebook
 
 pytestmark = pytest.mark.timeout(120)
 PYTHON_SERVERS = [
-    pytest.param("ty", "ty", marks=pytest.mark.real_server("ty")),
-    pytest.param("basedpyright", "basedpyright-langserver", marks=pytest.mark.real_server("basedpyright")),
+    pytest.param("ty", marks=pytest.mark.real_server("ty")),
+    pytest.param("basedpyright", marks=pytest.mark.real_server("basedpyright")),
 ]
 MODULE = '''"""Helpers."""
 
@@ -51,9 +51,8 @@ def write_project(root: Path) -> Path:
 AT_CLEAN = {"cell": 1, "line": 2, "column": 8}
 
 
-@pytest.mark.parametrize(("server_id", "program"), PYTHON_SERVERS)
-async def test_into_a_module_and_back(tmp_path, monkeypatch, server_id, program):
-    require_server(program)
+@pytest.mark.parametrize("server_id", PYTHON_SERVERS)
+async def test_into_a_module_and_back(tmp_path, monkeypatch, server_id):
     with_servers_on_path(monkeypatch)
     path = write_project(tmp_path)
     async with asked(server_id, root=tmp_path) as service:
@@ -77,9 +76,8 @@ async def test_into_a_module_and_back(tmp_path, monkeypatch, server_id, program)
     assert lines(back)[:2] == [line for line in lines(back) if line.startswith("helpers")]
 
 
-@pytest.mark.parametrize(("server_id", "program"), PYTHON_SERVERS)
-async def test_what_is_known_of_a_place(tmp_path, monkeypatch, server_id, program):
-    require_server(program)
+@pytest.mark.parametrize("server_id", PYTHON_SERVERS)
+async def test_what_is_known_of_a_place(tmp_path, monkeypatch, server_id):
     with_servers_on_path(monkeypatch)
     path = write_project(tmp_path)
     async with asked(server_id, root=tmp_path) as service:
@@ -98,9 +96,8 @@ async def test_what_is_known_of_a_place(tmp_path, monkeypatch, server_id, progra
     assert {line.split(": ")[1].split()[-1] for line in lines(outline)} >= {"clean", "WORD", "EMOJI"}
 
 
-@pytest.mark.parametrize(("server_id", "program"), PYTHON_SERVERS)
-async def test_a_module_that_was_asked_about_and_changed_is_read_anew(tmp_path, monkeypatch, server_id, program):
-    require_server(program)
+@pytest.mark.parametrize("server_id", PYTHON_SERVERS)
+async def test_a_module_that_was_asked_about_and_changed_is_read_anew(tmp_path, monkeypatch, server_id):
     with_servers_on_path(monkeypatch)
     path = write_project(tmp_path)
     async with asked(server_id, root=tmp_path) as service:
@@ -114,7 +111,6 @@ async def test_a_module_that_was_asked_about_and_changed_is_read_anew(tmp_path, 
 
 @pytest.mark.real_server("bash-language-server")
 async def test_a_body_of_another_language_is_asked_at_its_own_server(tmp_path, monkeypatch):
-    require_server("bash-language-server")
     with_servers_on_path(monkeypatch)
     path = write_notebook(tmp_path / "n.ipynb", "foo = 1", "%%bash\n# 😀\ngreet() {\n  echo hi\n}\n: '😀'; greet")
     async with asked("ty", root=tmp_path) as service:
@@ -127,7 +123,6 @@ async def test_a_body_of_another_language_is_asked_at_its_own_server(tmp_path, m
 
 @pytest.mark.real_server("bash-language-server")
 async def test_a_notebook_of_another_kernel(tmp_path, monkeypatch):
-    require_server("bash-language-server")
     with_servers_on_path(monkeypatch)
     kernel = {"kernelspec": {"name": "bash", "language": "bash", "display_name": "Bash"}}
     path = write_notebook(tmp_path / "n.ipynb", "greet() { echo hi; }", "'😀'; greet", **kernel)
@@ -141,10 +136,9 @@ async def test_a_notebook_of_another_kernel(tmp_path, monkeypatch):
 # ── one server in the place of another ──────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.real_server("ruff, ty")
+@pytest.mark.real_server("ruff", "ty")
 @pytest.mark.parametrize("method", ["document_symbols", "workspace_symbols", "definition"])
 async def test_a_real_server_that_does_not_know_the_question_makes_room(tmp_path, monkeypatch, method):
-    require_server("ruff")
     with_servers_on_path(monkeypatch)
     path = write_project(tmp_path)
     about = {"query": "clean"} if method == "workspace_symbols" else AT_CLEAN if method == "definition" else {}
@@ -156,10 +150,9 @@ async def test_a_real_server_that_does_not_know_the_question_makes_room(tmp_path
     assert f"(ruff: it does not answer {method})" in answer.to_text()
 
 
-@pytest.mark.real_server("ty, basedpyright")
+@pytest.mark.real_server("ty", "basedpyright")
 async def test_a_real_server_without_symbols_makes_room(tmp_path, monkeypatch):
     """Symbols of a lambda's parameters are basedpyright's alone; for a text without any name both find none."""
-    require_server("basedpyright-langserver")
     with_servers_on_path(monkeypatch)
     path = write_notebook(tmp_path / "n.ipynb", "print(1)")
     async with asked("ty", "basedpyright", root=tmp_path) as service:
@@ -194,7 +187,6 @@ async def test_a_real_server_speaks_where_another_has_nothing(tmp_path, behaviou
 @pytest.mark.real_server("bash-language-server")
 async def test_a_question_leaves_no_text_without_the_verdict_of_a_later_check(tmp_path, monkeypatch):
     """This server drops its verdict on a text for the one that comes after; a question shows several at once."""
-    require_server("bash-language-server")
     with_servers_on_path(monkeypatch)
     path = write_notebook(tmp_path / "n.ipynb", "x = 1", *(f"%%bash\nrm $name_{number}" for number in range(3)))
     async with asked("ty", root=tmp_path) as service:
@@ -205,10 +197,9 @@ async def test_a_question_leaves_no_text_without_the_verdict_of_a_later_check(tm
     assert [one.reason for one in report.servers] == [None] * 4
 
 
-@pytest.mark.parametrize(("server_id", "program"), PYTHON_SERVERS)
-async def test_what_is_behind_a_cell_that_ends_the_file_is_known(tmp_path, monkeypatch, server_id, program):
+@pytest.mark.parametrize("server_id", PYTHON_SERVERS)
+async def test_what_is_behind_a_cell_that_ends_the_file_is_known(tmp_path, monkeypatch, server_id):
     """A server takes all behind it for unreachable, and says `Never`: the kernel runs the next cell all the same."""
-    require_server(program)
     with_servers_on_path(monkeypatch)
     dies = "from typing import NoReturn\ndef die() -> NoReturn: raise SystemExit\ndie()"
     path = write_notebook(tmp_path / "n.ipynb", dies, "value = 1\nvalue", "while True:\n    pass", "value")

@@ -3,7 +3,6 @@
 A server that is not installed is counted: on a CI machine (`CI=true`) it fails, elsewhere it is skipped and named.
 """
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,26 +16,22 @@ from jupyter_lsp_agent.core.launch import ServerLaunch, TextDocument
 from jupyter_lsp_agent.core.uris import uri_from_path
 from jupyter_lsp_agent.lsp.client import ClientState, DiagnosticReport, FileChange, FileChangeKind, LanguageClient
 from tests.e2e.real_servers import N_EXPECTED, REAL_SERVERS, SERVERS, RealServer
+from tests.support.real_servers import IS_CI, do_without
 
 VERDICT_SECONDS = 60.0
-IS_CI = os.environ.get("CI", "") not in {"", "0", "false"}
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.real_server, pytest.mark.timeout(180)]
 
 
 def with_server(*server_ids: str) -> Any:
     """Parameters: the servers of these ids, all without any."""
     servers = [server for server in REAL_SERVERS if not server_ids or server.server_id in server_ids]
-    marked = [
-        pytest.param(server, id=server.server_id, marks=pytest.mark.real_server(server.server_id)) for server in servers
-    ]
-    return pytest.mark.parametrize("server", marked)
+    return pytest.mark.parametrize("server", servers, ids=lambda server: server.server_id)
 
 
 def require(server: RealServer) -> None:
-    if server.missing is not None and not IS_CI:
-        pytest.skip(f"{server.server_id} is not installed ({server.missing}): tests/e2e/install_servers.sh")
-    assert server.missing is None, f"{server.missing} is not installed"
+    if server.missing is not None:
+        do_without(server.server_id, f"{server.missing} is not installed")
 
 
 def prepare(server: RealServer, folder: Path) -> Path:

@@ -4,7 +4,6 @@ import json
 import logging
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -16,7 +15,7 @@ import pytest
 from jupyter_lsp_agent.frontends.cli import main
 from tests.support.command_line import run_command
 from tests.support.corpus import SHARED, manifest
-from tests.support.real_servers import servers_path
+from tests.support.real_servers import require_server, servers_path
 
 pytestmark = [
     pytest.mark.shared,
@@ -38,8 +37,7 @@ ALLOWED_WITHOUT_VERDICT = {"unsupported_language", "not_installed", "unreadable"
 
 @pytest.mark.parametrize("server", ["ty", "basedpyright", "pyright", "pyrefly"])
 def test_every_judged_notebook_is_right_with_each_server(server: str) -> None:
-    if server != "ty" and not server_is_there(server):
-        pytest.skip(f"{server} is not installed")
+    require_server(server)
     command = f"{shlex.quote(sys.executable)} -m jupyter_lsp_agent.frontends.cli"
     score = [sys.executable, str(SHARED / "tools" / "score_cases.py"), str(SHARED / "cases" / "notebooks")]
     done = subprocess.run(
@@ -107,12 +105,6 @@ def count_by_reason(reports: list[dict[str, Any]], languages: dict[str, str]) ->
 def notebooks_that_are_found() -> list[str]:
     """All of the corpus but copies in `.ipynb_checkpoints`, which are never meant."""
     return [row["file"] for row in manifest() if ".ipynb_checkpoints" not in row["file"]]
-
-
-def server_is_there(server: str) -> bool:
-    return shutil.which(f"{server}-langserver", path=with_test_servers()["PATH"]) is not None or (
-        shutil.which(server, path=with_test_servers()["PATH"]) is not None
-    )
 
 
 def with_test_servers() -> dict[str, Any]:

@@ -8,14 +8,8 @@ import pytest
 
 from tests.support.command_line import run_command
 from tests.support.notebooks import notebook_json
-from tests.support.real_servers import require_server, servers_path
+from tests.support.real_servers import TYPE_CHECKERS, require_server, servers_path
 
-PROGRAMS = {
-    "ty": "ty",
-    "basedpyright": "basedpyright-langserver",
-    "pyright": "pyright-langserver",
-    "pyrefly": "pyrefly",
-}
 CELLS = ('f"{"a"}"', "type X = int", "def f[T](a: T) -> T: return a\nf(1) + 'a'", "undefined_name")
 KERNEL = "python"
 """Says no more than "some Python", and no package installs a kernel of that name, as ipykernel does with `python3`."""
@@ -39,11 +33,10 @@ def errors(folder: Path, server: str, version: str) -> list[tuple[int, int]]:
     return sorted({(index, entry["line"]) for index, entry in found if entry["severity"] == "error"})
 
 
-@pytest.mark.parametrize("server", PROGRAMS)
+@pytest.mark.parametrize("server", TYPE_CHECKERS)
 @pytest.mark.parametrize("version", ["3.13.1", "3.99.0"])
 def test_a_newer_python_than_ours_rules_where_the_notebook_says_so(server: str, version: str, tmp_path: Path) -> None:
-    if server != "ty":
-        require_server(PROGRAMS[server])
+    require_server(server)
     assert errors(tmp_path, server, version) == [(2, 2), (3, 1)]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_lsp_agent.frontends.cli import _OneLine
+from tests.support.processes import WITH_USUAL_SIGNALS
 
 ROOT = Path(__file__).parents[2]
 SCRIPTED = "tests.support.scripted_service"
@@ -141,7 +142,11 @@ def test_text_that_the_terminal_cannot_write_is_escaped(folder):
 def test_an_interrupt_stops_the_servers_and_says_nothing(folder, number, code):
     (folder / "c.ipynb").write_text("hang")
     process = subprocess.Popen(
-        command(SCRIPTED, "check"), cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*WITH_USUAL_SIGNALS, *command(SCRIPTED, "check")],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     assert process.stderr.readline() == b"hanging\n"
     process.send_signal(number)

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from tests.support.full import SEEDS, sample
-from tests.support.processes import marked, survivors
+from tests.support.processes import WITH_USUAL_SIGNALS, marked, survivors
 
 _CHECKOUT = Path(__file__).parents[2]
 _SEED = SEEDS["kills of the owner"]
@@ -31,7 +31,7 @@ class Owner:
         self.mark = uuid.uuid4().hex
         script = str(_CHECKOUT / "tests" / "support" / "owner.py")
         self.process = subprocess.Popen(
-            [sys.executable, script, way, self.mark],
+            [*WITH_USUAL_SIGNALS, sys.executable, script, way, self.mark],
             cwd=_CHECKOUT,
             env={**os.environ, "PYTHONPATH": str(_CHECKOUT), "MARK": self.mark},
             stdout=subprocess.PIPE,

@@ -155,7 +155,21 @@ async def test_the_program_is_looked_up_in_the_given_environment(tmp_path: Path,
     await transport.aclose()
 
 
+@pytest.fixture(params=["usual", "ignored", "blocked"])
+def signals(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What our own process does with signals: a shell's `&` and `nohup` have some ignored."""
+    odd = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP, signal.SIGUSR1, signal.SIGCHLD}
+    ignored = odd - {signal.SIGCHLD} if request.param == "ignored" else set()
+    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in ignored}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, odd if request.param == "blocked" else ())
+    yield
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.skipif(not ON_LINUX, reason="reads /proc")
+@pytest.mark.usefixtures("signals")
 async def test_a_server_inherits_three_descriptors_and_usual_signals(spawn: Spawn) -> None:
     transport = await spawn(LaunchCommand(("ls", "/proc/self/fd"), Path.cwd(), {"PATH": os.defpath}))
     assert (await read_all(transport)).split() == [b"0", b"1", b"2", b"3"]  # the last is the folder
@@ -504,6 +518,7 @@ async def test_a_server_ends_with_the_socket_to_its_supervisor_though_we_live(sp
     assert await asyncio.to_thread(survivors, processes) == []
 
 
+@pytest.mark.usefixtures("signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_a_supervisor_that_is_told_to_end_ends_its_server_first(number: signal.Signals, spawn: Spawn) -> None:
     transport = await spawn(stubborn("deaf", "child", "daemon"))

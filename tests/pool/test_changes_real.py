@@ -24,6 +24,7 @@ from jupyter_lsp_agent.servers.interpreters import Surroundings, resolve_interpr
 from tests.support.environments import add_package, real_venv, site_packages
 from tests.support.real_servers import REGISTRY, real_launch
 
+pytestmark = pytest.mark.real_server
 SERVERS = ["ty", "basedpyright", "pyright", "pyrefly", "zuban"]
 TEXT = "import helper\nhelper.value\nimport package\npackage.value\n"
 
@@ -74,9 +75,7 @@ async def world(folder: Path, server_id: str, *, trusted: bool = False) -> Async
         await made.pool.aclose()
 
 
-servers = pytest.mark.parametrize(
-    "server_id", [pytest.param(one, marks=pytest.mark.real_server(one)) for one in SERVERS]
-)
+servers = pytest.mark.parametrize("server_id", SERVERS)
 
 
 @servers
@@ -132,14 +131,11 @@ async def test_nothing_changed_starts_nothing_anew(tmp_path, server_id):
 @pytest.mark.parametrize(
     ("server_id", "name", "text"),
     [
-        pytest.param(
-            "ty", "ty.toml", '[rules]\nunresolved-attribute = "ignore"\n', marks=pytest.mark.real_server("ty")
-        ),
-        pytest.param(
+        ("ty", "ty.toml", '[rules]\nunresolved-attribute = "ignore"\n'),
+        (
             "basedpyright",
             "pyrightconfig.json",
             '{"typeCheckingMode": "off", "reportAttributeAccessIssue": "none"}',
-            marks=pytest.mark.real_server("basedpyright"),
         ),
     ],
 )

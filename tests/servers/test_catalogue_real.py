@@ -6,7 +6,6 @@ missing one is a failure.
 """
 
 import asyncio
-import os
 import re
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -22,11 +21,10 @@ from jupyter_lsp_agent.lsp.client import DiagnosticReport, LanguageClient
 from jupyter_lsp_agent.servers.commands import CommandSource, ResolvedCommand, read_command_search
 from jupyter_lsp_agent.servers.spec import ServerSpec
 from jupyter_lsp_agent.service.asking import tidy_version
-from tests.support.full import FULL
 from tests.support.processes import survivors
-from tests.support.real_servers import REGISTRY, find_real, real_launch
+from tests.support.real_servers import REGISTRY, do_without, find_real, real_launch
 from tests.support.server_cases import CASES
-from tests.support.server_runs import HEAD, IN_EVERY_RUN, MISSING, RUNS, ServerRun
+from tests.support.server_runs import HEAD, MISSING, RUNS, ServerRun
 
 
 def test_what_is_called_proven_has_its_case():
@@ -34,7 +32,8 @@ def test_what_is_called_proven_has_its_case():
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("server_id", [pytest.param(one, marks=pytest.mark.real_server(one)) for one in sorted(CASES)])
+@pytest.mark.real_server
+@pytest.mark.parametrize("server_id", sorted(CASES))
 async def test_a_mistake_is_found_mended_found_and_mended(tmp_path, server_id):
     case, spec = CASES[server_id], REGISTRY.get(server_id)
     root = tmp_path / "root"
@@ -82,14 +81,8 @@ async def test_a_mistake_is_found_mended_found_and_mended(tmp_path, server_id):
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize(
-    "server_id",
-    [
-        pytest.param(one, marks=pytest.mark.real_server(one))
-        for one in sorted(CASES)
-        if REGISTRY.get(one).private_folder
-    ],
-)
+@pytest.mark.real_server
+@pytest.mark.parametrize("server_id", [one for one in sorted(CASES) if REGISTRY.get(one).private_folder])
 async def test_one_that_would_share_a_process_outlives_the_first_one_that_was_started(tmp_path, server_id):
     case, spec = CASES[server_id], REGISTRY.get(server_id)
     for name, text in case.files.items():
@@ -112,14 +105,12 @@ async def test_one_that_would_share_a_process_outlives_the_first_one_that_was_st
 
 
 def require(server_id: str, root: Path) -> ResolvedCommand:
-    """Its command. Without it the test is skipped; in CI, which installs it, it fails."""
+    """Its command. Without it the test is skipped and the table names it; in CI, which installs it, it fails."""
     try:
         return find_real(server_id, read_command_search((root,)))
     except ServerNotFoundError as error:
         MISSING.append(server_id)
-        if os.environ.get("CI") and (FULL or server_id in IN_EVERY_RUN):
-            pytest.fail(str(error))
-        pytest.skip(str(error))
+        do_without(server_id, error)
 
 
 def pinned_version(spec: ServerSpec) -> str:

@@ -17,6 +17,7 @@ from jupyter_lsp_agent.servers.interpreters import Surroundings, resolve_interpr
 from tests.support.environments import kernelspec, real_venv, trap
 from tests.support.real_servers import real_launch
 
+pytestmark = pytest.mark.real_server
 SERVERS = ["ty", "basedpyright", "pyright", "pyrefly", "zuban"]
 
 TEXT = "import inproject\nimport inkernel\nimport neighbour\nimport nowhere\n"
@@ -86,9 +87,7 @@ async def lines_with_errors(launch: ServerLaunch, document: Path, text: str) -> 
 
 def servers(*without: str, more: tuple[str, ...] = ()):
     chosen = [one for one in (*SERVERS, *more) if one not in without]
-    return pytest.mark.parametrize(
-        "server_id", [pytest.param(one, marks=pytest.mark.real_server(one)) for one in chosen]
-    )
+    return pytest.mark.parametrize("server_id", chosen)
 
 
 @servers()

@@ -58,7 +58,8 @@ def test_the_traps_go_off_when_they_are_touched(tmp_path, mark, kind):
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("server_id", [pytest.param(one, marks=pytest.mark.real_server(one)) for one in ASKED])
+@pytest.mark.real_server
+@pytest.mark.parametrize("server_id", ASKED)
 async def test_a_server_runs_nothing_of_a_workspace_that_is_not_trusted(tmp_path, root, mark, server_id):
     case, spec = CASES[server_id], REGISTRY.get(server_id)
     make_hostile(root, mark, {name: text for name, text in case.files.items() if name not in CONFIGURATION})

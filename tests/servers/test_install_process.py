@@ -21,7 +21,7 @@ import pytest
 from jupyter_lsp_agent.servers.installed import read_installed
 from tests.support.full import FULL, sample
 from tests.support.npm_registry import make_tarball, npm_registry
-from tests.support.processes import survivors
+from tests.support.processes import WITH_USUAL_SIGNALS, survivors
 from tests.support.wheels import make_wheel
 
 pytestmark = pytest.mark.timeout(180)
@@ -65,7 +65,7 @@ class Machine:
 
     def start(self, *arguments: str, **options: object) -> "subprocess.Popen[str]":
         return subprocess.Popen(
-            [sys.executable, "-m", "jupyter_lsp_agent.frontends.cli", *arguments],
+            [*WITH_USUAL_SIGNALS, sys.executable, "-m", "jupyter_lsp_agent.frontends.cli", *arguments],
             cwd=self.folder / "empty",
             env=self.environ,
             stdout=subprocess.PIPE,

@@ -10,13 +10,6 @@ from tests.support.command_line import run_command
 from tests.support.notebooks import notebook_json
 from tests.support.real_servers import require_server, servers_path
 
-PROGRAMS = {
-    "ty": "ty",
-    "basedpyright": "basedpyright-langserver",
-    "pyright": "pyright-langserver",
-    "pyrefly": "pyrefly",
-}
-
 
 def failing_cells(folder: Path, sources: tuple[str, ...]) -> set[int]:
     """The cells that Python cannot run in that folder, each in a namespace of its own."""
@@ -39,13 +32,12 @@ def said_and_failing(
     """Notebook → the cells in which this server has errors, and those that fail.
 
     Args:
-        server: one of `PROGRAMS`.
+        server: one of `TYPE_CHECKERS`.
         root: a folder of its own, in which everything is made.
         files: path → content of what lies beside the notebooks.
         notebooks: path → sources.
     """
-    if server != "ty":
-        require_server(PROGRAMS[server])
+    require_server(server)
     stored = {path: json.dumps(notebook_json(*sources)) for path, sources in notebooks.items()}
     for name, content in {**files, **stored}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)

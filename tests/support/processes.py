@@ -12,6 +12,16 @@ import psutil
 from jupyter_lsp_agent.core.launch import LaunchCommand
 
 _STUBBORN = str(Path(__file__).with_name("stubborn.py"))
+_RESET = """
+import os, signal, sys
+for number in signal.valid_signals():
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+WITH_USUAL_SIGNALS = (sys.executable, "-I", "-S", "-c", _RESET)
+"""Before a command that a signal is to end: where the tests were started with a shell's `&` or with `nohup`, it would
+inherit that some are ignored."""
 
 
 def stubborn(*words: str, environment: dict[str, str] | None = None) -> LaunchCommand:

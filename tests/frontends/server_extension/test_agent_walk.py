@@ -6,7 +6,9 @@ import signal
 import psutil
 import pytest
 
+from jupyter_lsp_agent.servers.commands import read_command_search
 from tests.support.jupyter_server import jupyter_server
+from tests.support.real_servers import find_real
 from tests.support.small_notebooks import sources_of, write_notebook
 
 
@@ -115,11 +117,12 @@ def test_a_language_server_that_is_restarted_or_killed_in_between_blames_nobody(
     assert _said(mended) == ("nothing_new", {"preexisting": 1, "fixed": 1}, [])
 
 
+@pytest.mark.real_server("ty", "basedpyright")
 def test_another_server_in_between_blames_nobody(tmp_path):
     write_notebook(tmp_path / "n.ipynb", "x: int = 'old'", "print(x)")
     # The first server of the chain is there at first, and gone later on.
     real = tmp_path / "first-server"
-    real.symlink_to(_program("ty"))
+    real.symlink_to(find_real("ty", read_command_search()).argv[0])
     config = (
         "c.LspAgent.servers = {'python': ['ty', 'basedpyright']}\n"
         f"c.LspAgent.server_settings = {{'ty': {{'command': ['{real}', 'server']}}}}\n"
@@ -134,14 +137,6 @@ def test_another_server_in_between_blames_nobody(tmp_path):
         assert _said(broken) == ("errors", {"introduced": 1, "preexisting": 1}, [(1, "introduced")])
         mended = walker.edit({"op": "replace", "cell": "c1", "source": "print(x)"})
         assert _said(mended) == ("nothing_new", {"preexisting": 1, "fixed": 1}, [])
-
-
-def _program(name: str) -> str:
-    import shutil
-    import sys
-    from pathlib import Path
-
-    return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name) or name
 
 
 def test_two_agents_with_stale_hashes_never_lose_each_others_work(walker):
