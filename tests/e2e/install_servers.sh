@@ -41,6 +41,7 @@ once npm-sql npm install --prefix "$folder/sql" --silent --no-audit --no-fund --
 missing=""
 command -v shellcheck >/dev/null || missing="$missing shellcheck"
 [ -x /usr/bin/rust-analyzer ] || missing="$missing rust-web-analyzer"
+command -v cargo >/dev/null || missing="$missing cargo"
 command -v gopls >/dev/null || missing="$missing gopls golang-go"
 if [ -n "$missing" ]; then
     if [ "$(id -u)" -ne 0 ]; then

@@ -14,6 +14,7 @@ from jupyter_lsp_agent.core.behaviour import Freshness, ReadySignal, ServerBehav
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.core.launch import LaunchCommand, ServerLaunch
 from jupyter_lsp_agent.core.uris import uri_from_path
+from jupyter_lsp_agent.servers.commands import missing_needs, read_command_search
 from jupyter_lsp_agent.servers.registry import ServerRegistry
 from tests.support.real_servers import SERVERS
 
@@ -65,7 +66,10 @@ class RealServer:
     def missing(self) -> str | None:
         """What of it is not installed."""
         programs = [self.program, *(Path(name) for name in self.beside)]
-        return next((str(program) for program in programs if not program.exists()), None)
+        absent = [str(program) for program in programs if not program.exists()]
+        known = {spec.server_id: spec for spec in ServerRegistry()}.get(ServerId(self.server_id))
+        absent += missing_needs(known, read_command_search()) if known else ()
+        return absent[0] if absent else None
 
     def launch(self, root: Path, **changes: bool) -> ServerLaunch:
         """How it is started in a folder; `changes` are to its behaviour."""
