@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.imports import PROGRAMS, said_and_failing
+from tests.support.imports import said_and_failing
+from tests.support.real_servers import TYPE_CHECKERS
 
 pytestmark = pytest.mark.timeout(300)
 BINDING = (
@@ -28,7 +29,7 @@ UNBOUND = (
 SOURCES = (*(binding + use for binding in BINDING for use in USES), *UNBOUND)
 
 
-@pytest.mark.parametrize("server", PROGRAMS)
+@pytest.mark.parametrize("server", TYPE_CHECKERS)
 def test_what_functions_bind_is_no_error(server: str, tmp_path: Path) -> None:
     # A name of its own in each cell: what one binds, the others have.
     sources = tuple(source.replace("NAME", f"name_{number}") for number, source in enumerate(SOURCES))
