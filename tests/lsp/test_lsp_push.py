@@ -266,6 +266,12 @@ READY = [
         ("experimental/serverStatus", {"health": "ok", "quiescent": True}),
     ),
     (
+        # As rust-analyzer says it of a manifest that does not parse: it has nothing more to do, and nothing to say.
+        ServerBehaviour(ready=ReadySignal.QUIESCENT),
+        ("experimental/serverStatus", {"health": "error", "quiescent": True, "message": "no manifest"}),
+        ("experimental/serverStatus", {"health": "warning", "quiescent": True}),
+    ),
+    (
         ServerBehaviour(ready=ReadySignal.PROGRESS_END),
         ("$/progress", {"token": "load", "value": {"kind": "begin", "title": "Loading"}}),
         ("$/progress", {"token": "load", "value": {"kind": "end"}}),

@@ -138,9 +138,14 @@ def decode_progress(params: Any) -> Progress | None:
 
 
 def decode_quiescent(params: Any) -> bool | None:
-    """`quiescent` of `experimental/serverStatus`; `None` where it is not said."""
-    quiescent = as_object(params).get("quiescent")
-    return quiescent if isinstance(quiescent, bool) else None
+    """Whether `experimental/serverStatus` says that the server has loaded what it needs; `None` where it says nothing.
+
+    It is `quiescent` too when it has given up, as on a manifest that does not parse: then its `health` is `error`, and
+    that it finds nothing means nothing.
+    """
+    status = as_object(params)
+    quiescent = status.get("quiescent")
+    return quiescent and status.get("health") != "error" if isinstance(quiescent, bool) else None
 
 
 def decode_message(params: Any) -> tuple[int, str]:
