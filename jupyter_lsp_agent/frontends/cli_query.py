@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from jupyter_lsp_agent.core.files import display_name
 from jupyter_lsp_agent.core.ids import ServerId
-from jupyter_lsp_agent.diagnostics.report import NoVerdictReason
 from jupyter_lsp_agent.frontends.cli_arguments import USAGE_ERROR, UsageError
 from jupyter_lsp_agent.frontends.cli_console import Console
+from jupyter_lsp_agent.frontends.missing_servers import ask_once_installed
 from jupyter_lsp_agent.service.neighbours import LocalNeighbours
 from jupyter_lsp_agent.service.query_requests import PLACED, CodeQuestion, QueryRequest, code_question
 from jupyter_lsp_agent.service.requests import CheckRequest
@@ -48,10 +48,9 @@ async def run_query(
     """Write the answer, and return the exit code: 0 found, 1 nothing found, 2 no answer."""
     request = _request(options)
     async with open_service(settings) as service:
-        answer = await service.query(request)
-        installed = await service.settle_installs(console.note_once)
-        if installed and answer.reason is NoVerdictReason.NOT_INSTALLED:
-            answer = await service.query(request)
+        answer = await ask_once_installed(
+            lambda: service.query(request), lambda: service.settle_installs(console.note_once)
+        )
     text = json.dumps(answer.to_dict(), ensure_ascii=False, indent=2) if options.json else answer.to_text()
     if answer.results or options.json:
         console.result(text + "\n")

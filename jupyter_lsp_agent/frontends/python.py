@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from jupyter_lsp_agent.core.errors import SettingsError
 from jupyter_lsp_agent.core.ids import ServerId
 from jupyter_lsp_agent.diagnostics.facts import ViewOptions
-from jupyter_lsp_agent.diagnostics.report import NoVerdictReason, Report
+from jupyter_lsp_agent.diagnostics.report import Report
+from jupyter_lsp_agent.frontends.missing_servers import ask_once_installed
 from jupyter_lsp_agent.service.requests import CheckRequest, Comparison, OptionWords
 from jupyter_lsp_agent.service.settings import Settings, load_settings
 
@@ -81,10 +82,7 @@ async def async_check_notebook(path: str | os.PathLike[str], **options: Unpack[C
 
 
 async def _check(service: "NotebookDiagnosticsService", request: CheckRequest) -> Report:
-    """The report; a server that it missed and that is being installed unasked is waited for, since the service ends."""
-    report = await service.check(request)
-    installed = await service.settle_installs()
-    return await service.check(request) if installed and report.reason is NoVerdictReason.NOT_INSTALLED else report
+    return await ask_once_installed(lambda: service.check(request), service.settle_installs)
 
 
 class QueryOptions(TypedDict, total=False):
@@ -144,10 +142,7 @@ async def async_query_notebook(
 
 
 async def _ask(service: "NotebookDiagnosticsService", request: "QueryRequest") -> "QueryAnswer":
-    """The answer; see `_check`."""
-    answer = await service.query(request)
-    installed = await service.settle_installs()
-    return await service.query(request) if installed and answer.reason is NoVerdictReason.NOT_INSTALLED else answer
+    return await ask_once_installed(lambda: service.query(request), service.settle_installs)
 
 
 async def _open(settings: Settings) -> "NotebookDiagnosticsService":

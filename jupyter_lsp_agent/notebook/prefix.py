@@ -4,9 +4,9 @@ Every name has a value: a declaration without one is "unbound" to all servers. N
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from keyword import iskeyword
 
 from jupyter_lsp_agent.notebook.magic_prelude import PRELUDE_IMPORT, prelude_lines
+from jupyter_lsp_agent.notebook.python_syntax import is_name
 from jupyter_lsp_agent.notebook.reserved_names import ANYTHING, CALL, FLAG, RAISED, TYPING
 
 KERNEL_NAMES = (
@@ -64,6 +64,6 @@ def _lines(
         yield f"from __future__ import {', '.join(features)}"
     yield from _BASE
     # A future import binds its name too, and a star import of the notebook may give that name another meaning.
-    further = {name for name in names if name.isidentifier() and not iskeyword(name)}.union(features)
+    further = set(filter(is_name, names)).union(features)
     yield f"{' = '.join([*KERNEL_NAMES, *sorted(further - set(KERNEL_NAMES))])} = {CALL}()"
     yield from prelude_lines(helpers)

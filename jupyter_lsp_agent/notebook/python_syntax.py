@@ -9,6 +9,7 @@ allowed, and each statement is compiled alone where the whole is refused: so IPy
 import ast
 import warnings
 from dataclasses import dataclass
+from keyword import iskeyword
 
 from jupyter_lsp_agent.core.positions import TextPosition, TextRange, split_lines
 
@@ -124,3 +125,8 @@ def _clamp(lines: list[str], line: int, column: int) -> TextPosition:
         return TextPosition(len(lines) - 1, len(lines[-1]))
     line = max(0, line)
     return TextPosition(line, max(0, min(column, len(lines[line]))))
+
+
+def is_name(text: str) -> bool:
+    """Whether a program can call something by this name."""
+    return text.isidentifier() and not iskeyword(text)

@@ -8,7 +8,6 @@ import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from keyword import iskeyword
 from pathlib import Path
 
 from jupyter_lsp_agent.core.errors import InvalidRequestError, JupyterLspAgentError
@@ -19,6 +18,7 @@ from jupyter_lsp_agent.notebook.cell_refs import CellNames
 from jupyter_lsp_agent.notebook.hidden_state import ExecutedCell, HiddenState, find_hidden_state, user_names
 from jupyter_lsp_agent.notebook.model import CellKind, Notebook
 from jupyter_lsp_agent.notebook.name_flow import name_flow
+from jupyter_lsp_agent.notebook.python_syntax import is_name
 from jupyter_lsp_agent.notebook.reader import read_notebook
 from jupyter_lsp_agent.service.execution import Execution, latest_ends
 from jupyter_lsp_agent.service.new_cells import NewCells
@@ -267,7 +267,7 @@ def given_names(document: KernelDocument, known: Iterable[str], settings: Settin
     magics = build_options(settings).magics
     code = (cell.source for cell in document.notebook.cells if cell.kind is CellKind.CODE)
     bound = frozenset[str]().union(*(name_flow(source, magics).bindings for source in code))
-    return frozenset(name for name in user_names(known, bound) if name.isidentifier() and not iskeyword(name))
+    return frozenset(name for name in user_names(known, bound) if is_name(name))
 
 
 def hidden_findings(

@@ -7,11 +7,11 @@ is in it is mostly data. Everything here is read, nothing is run, and nothing ou
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from keyword import iskeyword
 from pathlib import Path, PurePath
 
 from jupyter_lsp_agent.core.files import is_file, is_folder, read_regular_file
 from jupyter_lsp_agent.notebook.beside_modules import BesideModules
+from jupyter_lsp_agent.notebook.python_syntax import is_name
 from jupyter_lsp_agent.notebook.run_files import names_bound_by
 from jupyter_lsp_agent.servers.interpreters import Interpreter
 from jupyter_lsp_agent.servers.roots import find_root, folders_between, is_inside
@@ -70,7 +70,7 @@ def _python_root(place: Place) -> Path | None:
 
 def _package(folder: PurePath, interpreter: Interpreter) -> str | None:
     """A folder as a package; `None` where it has no such name, or another package has it."""
-    is_named = all(part.isidentifier() and not iskeyword(part) for part in folder.parts)
+    is_named = all(map(is_name, folder.parts))
     top = folder.parts[0]
     is_free = top not in sys.stdlib_module_names and not _is_installed(top, interpreter)
     return ".".join(folder.parts) if is_named and is_free else None
@@ -84,16 +84,19 @@ def _has_namesake(name: str, place: Place, interpreter: Interpreter) -> bool:
     """Whether a server finds another module of that name before it looks beside the notebook."""
     above = [folder for folder in folders_between(place.path, place.boundary) if folder != place.path.parent]
     looked_at = [folder / inner for folder in above for inner in ("", "src", "python", folder.name)]
-    found = any(is_folder(folder / name) or is_file(folder / f"{name}.py") for folder in looked_at)
+    found = any(_may_hold(folder, name) for folder in looked_at)
     return found or _is_installed(name, interpreter)
+
+
+def _may_hold(folder: Path, name: str) -> bool:
+    """Whether a module of that name may lie in a folder: a file, or any folder, since `__init__.py` may be absent."""
+    return is_folder(folder / name) or is_file(folder / f"{name}.py")
 
 
 def elsewhere_modules(folders: Iterable[str], names: Iterable[str], place: Place) -> frozenset[str]:
     """Those of `names` that lie in one of `folders`, paths as from the notebook's folder."""
     bases = [place.path.parent / folder for folder in folders]
-    return frozenset(
-        name for name in names if any(is_folder(base / name) or is_file(base / f"{name}.py") for base in bases)
-    )
+    return frozenset(name for name in names if any(_may_hold(base, name) for base in bases))
 
 
 def run_names(arguments: Iterable[str], place: Place) -> Mapping[str, frozenset[str] | None]:

@@ -28,6 +28,7 @@ from jupyter_lsp_agent.service.judging import Content, DocumentJudge
 from jupyter_lsp_agent.service.places import Place
 from jupyter_lsp_agent.service.requests import CheckRequest, SessionKey
 from jupyter_lsp_agent.service.sessions import SessionStore, session_path
+from jupyter_lsp_agent.service.telling import NOT_YET
 
 MAX_FILES = 5
 """Files that one report tells of."""
@@ -35,7 +36,7 @@ MAX_FILES = 5
 MAX_FINDINGS = 5
 """Findings of one of them."""
 
-_NOT_YET = frozenset({NoVerdictReason.TIMEOUT, NoVerdictReason.STARTING, NoVerdictReason.BUSY})
+_NOT_YET = NOT_YET | {NoVerdictReason.BUSY}
 _MAX_MODULES_BETWEEN = 200
 _MAX_MODULE_BYTES = 1_000_000
 

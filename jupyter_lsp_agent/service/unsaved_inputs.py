@@ -8,11 +8,11 @@ the names that it made are there all the same.
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from keyword import iskeyword
 
 from jupyter_lsp_agent.notebook.hidden_state import user_names
 from jupyter_lsp_agent.notebook.model import CellKind, Notebook
 from jupyter_lsp_agent.notebook.name_flow import NameFlow, name_flow
+from jupyter_lsp_agent.notebook.python_syntax import is_name
 from jupyter_lsp_agent.notebook.similarity import count_words, likeness
 from jupyter_lsp_agent.service.execution import Execution, latest_ends
 from jupyter_lsp_agent.service.kernel_view import KernelDocument, build_options, is_own_magic
@@ -74,7 +74,7 @@ def names_of_unsaved(
     if not ran:
         return frozenset()
     magics = build_options(settings).magics
-    live = frozenset(name for name in user_names(names, (), settings.kernel_names) if _may_be_given(name))
+    live = frozenset(name for name in user_names(names, (), settings.kernel_names) if is_name(name))
     made = {name for cell in ran for name in name_flow(cell.source, magics).bindings}
     flows = [name_flow(source, magics) for source in _code(content.notebook)]
     bound = frozenset[str]().union(*(flow.bindings for flow in flows))
@@ -116,10 +116,6 @@ def _not_in(notebook: Notebook, executed: Iterable[Execution]) -> tuple[Executio
 
 def _code(notebook: Notebook) -> Iterator[str]:
     return (cell.source for cell in notebook.cells if cell.kind is CellKind.CODE)
-
-
-def _may_be_given(name: str) -> bool:
-    return name.isidentifier() and not iskeyword(name)
 
 
 def _without_older(executed: Sequence[Execution]) -> list[Execution]:
