@@ -48,7 +48,6 @@ def reported_lines(folder: Path, text: str) -> list[int]:
 
 
 @pytest.mark.real_server("ty")
-@pytest.mark.skipif(TY is None, reason="ty is not installed")
 def test_a_wrong_attribute_is_reported_and_a_right_one_is_not(tmp_path: Path) -> None:
     lines = prelude_lines(PRELUDE)
     wrong: list[int] = []
